@@ -396,7 +396,7 @@ void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum);
 
 /* Whether ranks that do the same were carried out once. */
 struct orr_symmetry {
-    uint32_t classes;     /* of ranks that do the same, as far as that was used: 1, or one for each rank */
+    uint32_t classes;     /* of ranks that do the same, as far as that was used: one rank of each was carried out */
     uint32_t carried_out; /* ranks; the others' results follow from theirs */
     bool rings_at_once;   /* phases of rings were worked out, not played message by message */
     const char *because;  /* why it was every rank, as half a sentence; NULL: it was not */

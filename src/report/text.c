@@ -95,7 +95,10 @@ static uint32_t traced_ranks(const struct trace_set *traces)
 static void print_symmetry(const struct sim_result *result, FILE *stream)
 {
     (void)fprintf(stream, "%-11s", "Symmetry");
-    if (result->plain_because == NULL) {
+    if (result->plain_because == NULL && result->ranks_played > 1) {
+        (void)fprintf(stream, "%u classes of ranks: one rank of each was carried out for all %u\n",
+                      result->ranks_played, result->rank_count);
+    } else if (result->plain_because == NULL) {
         (void)fprintf(stream, "1 class of ranks: rank 0 was carried out for all %u\n", result->rank_count);
     } else {
         (void)fprintf(stream, "every rank was carried out: %s%s\n", result->plain_because,

@@ -596,9 +596,6 @@ static enum orr_status warn_of_priorities(struct sim *sim, struct orr_error *err
 
 enum orr_status sim_check(struct sim *sim, struct orr_error *err)
 {
-    if (sim_servers_find(sim->config, &sim->arena, &sim->nccl_servers) != ORR_OK) {
-        return mem_error(sim->mem, "the servers of the machine", err);
-    }
     enum orr_status status = check_graphs(sim, err);
     if (status == ORR_OK) {
         status = sim_compute_check(sim, err);

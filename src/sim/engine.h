@@ -13,7 +13,8 @@
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
- * - symmetry: one rank for all, where they do the same; rings: phases worked out at once;
+ * - symmetry: one rank for all, where they do the same; alike: one of each class, on the flow network; rings: phases
+ *   worked out at once;
  *   order: what both must not change
  * - account: where time went; check: whether traces and machine fit together, before the run
  * - noise: compute that varies by chance
@@ -29,6 +30,7 @@
 #include "base/ticks.h"
 #include "net/net.h"
 #include "sim/agree.h"
+#include "sim/alike.h"
 #include "sim/events.h"
 #include "sim/order.h"
 #include "sim/ranks.h"
@@ -62,6 +64,7 @@ struct sim {
     uint32_t rank_count;
     uint32_t played;               /* how many these are */
     struct sim_symmetry *symmetry; /* rank 0 for all; NULL = every rank by itself */
+    struct topo_alike *alike;      /* ranks of wired machines that stand for others (alike.h); NULL = none */
     struct sim_order order;
     struct sim_rings *rings; /* ring phases at once; NULL = message by message */
     bool rings_unsure;       /* they were tried, and have to be played message by message */

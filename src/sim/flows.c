@@ -8,7 +8,10 @@
  * first sends pass the endpoint once. Receives are posted in the order of the list, one at a time in each channel, as
  * NCCL's kernels work through a channel. So a stall shows the message that is missing and not all that follow it.
  * That order cannot lock: of the flows not yet received, the one with the lowest number has been sent, because its
- * parents have lower numbers, and is the next to be received in its channel.
+ * parents have lower numbers, and is the next to be received in its line. What a rank only hands on to another server
+ * stands in a line of its own, as proxies do that for it; and in an all-to-all, where kernels serve their peers side by
+ * side, there is a line for each of them. (In one line a rank would hand on what it has when all before it have sent to
+ * it, and servers would take turns.)
  *
  * What is sent to an NVLink switch is received, and what the switch sends is sent, on behalf of the switch by the
  * lowest member on its server: the message goes to and from the switch in the network, and the member's stream keeps
@@ -19,6 +22,7 @@
  * whoever's they are. Hence a receive hears which flow came; when that one had no receive of its own yet, the one that
  * it took is posted again.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "coll/nccl.h"
@@ -32,7 +36,7 @@ struct sim_flow {
     uint64_t bytes;
     uint32_t src, dst;     /* ranks, or switches by their numbers in the network */
     uint32_t from;         /* the rank that sends it: src, or the one that acts for the switch */
-    uint32_t channel;      /* twice that of the list, one more for what a switch receives */
+    uint32_t line;         /* in which it is received */
     uint32_t next_in_line; /* what its sender sends when it has arrived; SIM_NONE: nothing */
     uint32_t first_child, child_count;
     uint32_t send_at, recv_at; /* place among the sends of src, among the receives of dst */
@@ -101,6 +105,7 @@ const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *nod
     uint32_t each = sim->nccl_servers.ranks_each;
     uint64_t local = each < NCCL_MAX_CHANNELS ? each : NCCL_MAX_CHANNELS;
     uint64_t flows = type == COLL_ALL_TO_ALL ? (uint64_t)members * members : 2 * local * members * members;
+    flows /= sim->alike != NULL ? topo_alike_members(sim->alike) : 1;
     if (flows > MOST_FLOWS) {
         return "NCCL's list of flows for so many ranks and channels has more than 2^28 entries; use ring, or give "
                "nccl-gpus-per-server";
@@ -152,6 +157,9 @@ static uint32_t sim_flows_member_of(const struct sim_flow_plan *plan, uint32_t r
 /* The member that acts for a rank or, in the numbers of the list, for a switch. */
 static uint32_t actor_of(const struct sim *sim, const struct sim_flow_plan *plan, uint32_t node)
 {
+    if (sim->alike != NULL) {
+        return topo_alike_class_of(sim->alike, node);
+    }
     if (node < sim->rank_count) {
         return sim_flows_member_of(plan, node);
     }
@@ -176,27 +184,56 @@ static bool sim_flows_make_arrays(struct sim *sim, struct sim_flow_plan *plan, c
                                   uint64_t children)
 {
     uint32_t *ranks = NULL;
+    uint32_t members = sim->alike != NULL ? sim->played : group->rank_count;
     plan->flows = arena_zalloc(&sim->arena, (size_t)plan->count * sizeof *plan->flows);
-    if (plan->flows == NULL || !zalloc_u32(sim, &ranks, group->rank_count) ||
-        !zalloc_u32(sim, &plan->children, children) || !zalloc_u32(sim, &plan->parents, plan->count) ||
-        !zalloc_u32(sim, &plan->sends, plan->count) || !zalloc_u32(sim, &plan->recvs, plan->count) ||
-        !zalloc_u32(sim, &plan->send_first, group->rank_count + UINT64_C(1)) ||
-        !zalloc_u32(sim, &plan->recv_first, group->rank_count + UINT64_C(1))) {
+    if (plan->flows == NULL || !zalloc_u32(sim, &ranks, members) || !zalloc_u32(sim, &plan->children, children) ||
+        !zalloc_u32(sim, &plan->parents, plan->count) || !zalloc_u32(sim, &plan->sends, plan->count) ||
+        !zalloc_u32(sim, &plan->recvs, plan->count) || !zalloc_u32(sim, &plan->send_first, members + UINT64_C(1)) ||
+        !zalloc_u32(sim, &plan->recv_first, members + UINT64_C(1))) {
         return false;
     }
-    memcpy(ranks, group->ranks, group->rank_count * sizeof *ranks);
+    for (uint32_t i = 0; i < members; i++) {
+        ranks[i] = sim->alike != NULL ? i : group->ranks[i]; /* classes are what is played */
+    }
     plan->ranks = ranks;
-    plan->member_count = group->rank_count;
+    plan->member_count = members;
     return true;
 }
 
-/* Each member's sends and receives, in the order of the list. */
-static void sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list)
+static int in_order_of_lines(const void *a, const void *b)
 {
+    const uint64_t *x = a;
+    const uint64_t *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Flows in the order of receiving: line by line, and in a line that of the list. NULL: no memory. */
+static uint64_t *sort_by_line(const struct sim_flow_plan *plan, struct arena *scratch)
+{
+    uint64_t *order = arena_alloc(scratch, (plan->count + UINT64_C(1)) * sizeof *order);
+    bool sorted = true;
+    for (uint32_t i = 0; order != NULL && i < plan->count; i++) {
+        order[i] = (uint64_t)plan->flows[i].line << 32 | i;
+        sorted = sorted && (i == 0 || order[i - 1] < order[i]);
+    }
+    if (order != NULL && !sorted) {
+        qsort(order, plan->count, sizeof *order, in_order_of_lines);
+    }
+    return order;
+}
+
+/* Each member's sends and receives. */
+static bool sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
+                           struct arena *scratch)
+{
+    const uint64_t *order = sort_by_line(plan, scratch);
+    if (order == NULL) {
+        return false;
+    }
     for (uint32_t i = 0; i < plan->count; i++) {
-        struct sim_flow *flow = &plan->flows[i];
-        flow->send_at = plan->send_first[actor_of(sim, plan, list->flows[i].src) + 1]++;
-        flow->recv_at = plan->recv_first[actor_of(sim, plan, list->flows[i].dst) + 1]++;
+        uint32_t next = (uint32_t)order[i];
+        plan->flows[i].send_at = plan->send_first[actor_of(sim, plan, list->flows[i].src) + 1]++;
+        plan->flows[next].recv_at = plan->recv_first[actor_of(sim, plan, list->flows[next].dst) + 1]++;
     }
     for (uint32_t m = 0; m < plan->member_count; m++) {
         plan->send_first[m + 1] += plan->send_first[m];
@@ -209,15 +246,31 @@ static void sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, co
         plan->recvs[plan->recv_first[actor_of(sim, plan, list->flows[i].dst)] + flow->recv_at] = i;
         plan->parents[plan->send_first[sender] + flow->send_at] = list->flows[i].parent_count;
     }
+    return true;
+}
+
+/* Ranks' shares of a ring may differ by a byte, which would be a packet more. NCCL's slices are all of one size, and on
+ * wires, where messages of one rank to another overtake each other, the larger ones would fall behind lap by lap: they
+ * are all as large as the largest there. 0: they stay what they are. */
+static uint64_t slice_bytes(const struct sim *sim, const struct nccl_flows *list, bool pairs)
+{
+    uint64_t largest = 0;
+    bool evened = sim->config->packet != NULL && list->choice.algo == NCCL_RING && !pairs;
+    for (uint32_t i = 0; evened && i < list->count; i++) {
+        largest = list->flows[i].bytes > largest ? list->flows[i].bytes : largest;
+    }
+    return largest;
 }
 
 /* Reductions in the switch do not reach a link's whole rate: they take as long as so many more bytes would. Of others a
  * protocol may have flags among the data. */
-static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *flow, const struct timing_message *cost)
+static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *flow, uint64_t slice,
+                               const struct timing_message *cost)
 {
     double efficiency = sim->config->system.nccl_nvls_efficiency;
     if (flow->connection != NCCL_CONN_NVLS) {
-        return (uint64_t)((double)flow->bytes * cost->bytes);
+        uint64_t bytes = flow->bytes + 1 == slice ? slice : flow->bytes;
+        return (uint64_t)((double)bytes * cost->bytes);
     }
     return efficiency <= 0 || efficiency >= 1 ? flow->bytes : (uint64_t)((double)flow->bytes / efficiency);
 }
@@ -269,8 +322,28 @@ static bool sim_flows_stand_in_line(const struct sim *sim, struct sim_flow_plan 
     return last != NULL;
 }
 
+/* What its receiver hands on to another server for its sender (PXN). */
+static bool is_handed_on(const struct nccl_flows *list, const struct nccl_flow *flow)
+{
+    return flow->child_count == 1 && list->flows[list->links[flow->children]].connection == NCCL_CONN_PXN_INIT;
+}
+
+/* The line in which a receive stands. Of a channel's one after the other; but what a switch receives, and what is only
+ * handed on, waits for nothing of the channel, and sends and receives of pairs are at work side by side. */
+static uint32_t recv_line(const struct sim *sim, const struct nccl_flows *list, const struct nccl_flow *flow,
+                          bool pairs)
+{
+    const struct topo_alike *alike = sim->alike;
+    if (pairs) {
+        return alike != NULL ? topo_alike_class_of(alike, flow->src) * sim->rank_count + flow->dst : flow->src;
+    }
+    uint32_t channel =
+        alike != NULL ? nccl_alike_channel(alike, list->choice.channels, flow->channel, flow->dst) : flow->channel;
+    return 2 * channel + (flow->dst < sim->rank_count && !is_handed_on(list, flow) ? 0 : 1);
+}
+
 static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows *list, const struct nccl_group *group,
-                                       struct arena *scratch)
+                                       bool pairs, struct arena *scratch)
 {
     struct sim_flow_plan *plan = arena_zalloc(&sim->arena, sizeof *plan);
     uint64_t children = 0;
@@ -281,6 +354,7 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         return NULL;
     }
     const struct timing_message cost = flow_message_cost(sim, list->choice.algo);
+    const uint64_t slice = slice_bytes(sim, list, pairs);
     plan->start_ns = (uint32_t)(cost.start_us * 1e3 + 0.5);
     plan->count = list->count;
     if (!sim_flows_make_arrays(sim, plan, group, children)) {
@@ -289,12 +363,12 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
     uint32_t at = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct nccl_flow *from = &list->flows[i];
-        plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from, &cost),
+        plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from, slice, &cost),
                                            .step_ns = flow_step_ns(sim, from, &cost),
                                            .src = sim_flows_node_of(sim, from->src),
                                            .dst = sim_flows_node_of(sim, from->dst),
                                            .from = plan->ranks[actor_of(sim, plan, from->src)],
-                                           .channel = 2 * from->channel + (from->dst < sim->rank_count ? 0 : 1),
+                                           .line = recv_line(sim, list, from, pairs),
                                            .next_in_line = SIM_NONE,
                                            .first_child = at,
                                            .child_count = from->child_count,
@@ -304,8 +378,8 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         }
         at += from->child_count;
     }
-    sort_by_member(sim, plan, list);
-    return sim_flows_stand_in_line(sim, plan, list, scratch) ? plan : NULL;
+    bool sorted = sort_by_member(sim, plan, list, scratch);
+    return sorted && sim_flows_stand_in_line(sim, plan, list, scratch) ? plan : NULL;
 }
 
 /* What NCCL chooses by itself: reductions in the switch for an all-reduce where GPUs and machine can, and where the
@@ -345,16 +419,18 @@ static enum orr_status build_list(const struct sim *sim, const struct coll_phase
                            .ep = 1,
                            .has_nvls = true,
                            .pxn = sim->nccl_servers.joined,
-                           .as_nccl = true};
+                           .as_nccl = true,
+                           .alike = sim->alike};
     struct nccl_channels channels;
-    uint32_t *ranks = arena_alloc(scratch, phase->ring.size * sizeof *ranks);
+    uint32_t count = sim->alike != NULL ? sim->alike->ranks : phase->ring.size;
+    uint32_t *ranks = arena_alloc(scratch, count * sizeof *ranks);
     if (ranks == NULL) {
         return ORR_ENOMEM;
     }
-    for (uint32_t i = 0; i < phase->ring.size; i++) {
-        ranks[i] = phase->ring.members != NULL ? phase->ring.members[i] : i * phase->ring.stride;
+    for (uint32_t i = 0; i < count; i++) {
+        ranks[i] = phase->ring.members != NULL && sim->alike == NULL ? phase->ring.members[i] : i * phase->ring.stride;
     }
-    enum orr_status status = nccl_group_build(&job, ranks, phase->ring.size, scratch, group, NULL);
+    enum orr_status status = nccl_group_build(&job, ranks, count, scratch, group, NULL);
     job.nvls = reduces_in_switch(sim, phase, group);
     if (status == ORR_OK) {
         status = nccl_channels_build(&job, group, scratch, &channels, NULL);
@@ -376,7 +452,7 @@ const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct col
     arena_init(&scratch, sim->mem);
     struct sim_flow_plan *plan = NULL;
     if (build_list(sim, phase, &scratch, &group, &list) == ORR_OK) {
-        plan = take_over(sim, &list, &group, &scratch);
+        plan = take_over(sim, &list, &group, phase->type == COLL_ALL_TO_ALL, &scratch);
     }
     arena_free(&scratch);
     return plan;
@@ -402,13 +478,13 @@ static void post(struct sim *sim, uint32_t index, const struct sim_flow_plan *pl
     sim_recv(sim, plan->flows[flow].src, plan->flows[flow].dst, stream->tag, plan->flows[flow].bytes, receiver);
 }
 
-/* Posts the next receive of a channel from place `at` on that has not come yet. */
-static void post_from(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t at, uint32_t channel)
+/* Posts the next receive of a line from place `at` on that has not come yet. */
+static void post_from(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t at, uint32_t line)
 {
     const struct sim_flow_run *run = sim->streams.at[index].of.flows;
     uint32_t first = plan->recv_first[run->member];
     uint32_t count = plan->recv_first[run->member + 1] - first;
-    while (at < count && plan->flows[plan->recvs[first + at]].channel == channel) {
+    while (at < count && plan->flows[plan->recvs[first + at]].line == line) {
         if (run->state[at] == 0) {
             post(sim, index, plan, plan->recvs[first + at]);
             return;
@@ -470,9 +546,9 @@ static void sim_flows_begin(struct sim *sim, uint32_t index, const struct sim_fl
     uint32_t first = plan->recv_first[run->member];
     uint32_t count = plan->recv_first[run->member + 1] - first;
     for (uint32_t at = 0; at < count; at++) {
-        uint32_t channel = plan->flows[plan->recvs[first + at]].channel;
-        if (at == 0 || channel != plan->flows[plan->recvs[first + at - 1]].channel) {
-            post_from(sim, index, plan, at, channel);
+        uint32_t line = plan->flows[plan->recvs[first + at]].line;
+        if (at == 0 || line != plan->flows[plan->recvs[first + at - 1]].line) {
+            post_from(sim, index, plan, at, line);
         }
     }
 }
@@ -519,7 +595,7 @@ void sim_flows_received(struct sim *sim, uint32_t index, uint32_t posted, uint32
         post(sim, index, plan, posted);
     }
     if (had_own) {
-        post_from(sim, index, plan, flow->recv_at + 1, flow->channel);
+        post_from(sim, index, plan, flow->recv_at + 1, flow->line);
     }
     bool at_rank = flow->dst < sim->rank_count; /* a switch has neither endpoint nor memory */
     uint64_t endpoint_ns = at_rank ? sim_endpoint_delay(sim, stream) : 0;

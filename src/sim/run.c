@@ -91,18 +91,19 @@ static struct orr_progress sim_run_progress_now(const struct sim *sim)
 {
     double nodes = sim->result.nodes == 0 ? 1 : (double)sim->result.nodes;
     bool over = sim->result.nodes_done == sim->result.nodes;
-    uint32_t each = sim->symmetry != NULL ? sim->rank_count : 1; /* what a rank stands for */
+
     /* Nodes and chunks tell nothing of one large message, bytes nothing of compute. */
     double expected = sim->net.expected_bytes > 0 ? sim->net.expected_bytes + sim->extra_bytes : 0;
     double share = expected > 0 ? fmin(sim->net.moved_bytes / expected, 0.99) : 0;
     double done = fmax(((double)sim->result.nodes_done + sim->nodes_under_way) / nodes, share);
     return (struct orr_progress){.time_ns = sim->queue.now,
-                                 .events = sim->queue.handled * each,
-                                 .messages = sim->result.messages * each,
-                                 .ranks_finished = sim->result.ranks_finished * each,
+                                 .events =
+                                     sim->alike != NULL ? sim->queue.handled : sim_all_of(sim, sim->queue.handled),
+                                 .messages = sim_all_of(sim, sim->result.messages),
+                                 .ranks_finished = (uint32_t)sim_all_of(sim, sim->result.ranks_finished),
                                  .ranks = sim->rank_count,
-                                 .nodes_done = sim->result.nodes_done * each,
-                                 .nodes = sim->result.nodes * each,
+                                 .nodes_done = sim_all_of(sim, sim->result.nodes_done),
+                                 .nodes = sim_all_of(sim, sim->result.nodes),
                                  .done = over ? 1.0 : fmin(done, 1.0)};
 }
 
@@ -171,7 +172,7 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
     if (sim->interrupted) {
         return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
     }
-    bool memory = !sim->net.gave_up && !sim->net.fold.unsure && !sim->rings_unsure;
+    bool memory = !sim->net.gave_up && !sim->net.parted && !sim->net.fold.unsure && !sim->rings_unsure;
     return sim->queue.failed && memory ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
 }
 
@@ -221,11 +222,32 @@ static double extra_bytes_of(const struct sim *sim)
     return (factor - 1) * bytes;
 }
 
-static enum orr_status sim_run_play(struct sim *sim, struct orr_error *err)
+/* Again, with every rank by itself. */
+static enum orr_status sim_run_part(struct sim *sim, const char *because, struct orr_error *err)
+{
+    sim->result.plain_because = because;
+    return sim_start_over(sim, NULL, err);
+}
+
+static void sim_run_expect(struct sim *sim)
 {
     bool asked = sim->net.ops->instead != NULL || (sim->net.contention && sim->progress != NULL);
-    sim->net.expected_bytes = asked ? sim_run_expected_bytes(sim) : 0;
-    sim->extra_bytes = asked && sim->progress != NULL ? extra_bytes_of(sim) : 0;
+    double each = (double)sim_all_of(sim, sim->played) / sim->played;
+    sim->net.expected_bytes = asked ? each * sim_run_expected_bytes(sim) : 0;
+    sim->extra_bytes = asked && sim->progress != NULL ? each * extra_bytes_of(sim) : 0;
+}
+
+static enum orr_status sim_run_play(struct sim *sim, struct orr_error *err)
+{
+    sim_run_expect(sim);
+    const char *parts = sim->alike != NULL ? sim_alike_begin(sim) : NULL;
+    if (parts != NULL) {
+        enum orr_status status = sim_run_part(sim, parts, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        sim_run_expect(sim);
+    }
     for (uint32_t rank = 0; rank < sim->played && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }
@@ -249,17 +271,19 @@ static enum orr_status sim_run_play_again(struct sim *sim, struct orr_error *err
 static enum orr_status sim_run_play_plain(struct sim *sim, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
-    while (status == ORR_OK && (sim->symmetry != NULL || sim->rings != NULL)) {
-        bool unsure = sim->net.fold.unsure || sim->rings_unsure;
+    while (status == ORR_OK && (sim->symmetry != NULL || sim->alike != NULL || sim->rings != NULL)) {
+        bool unsure = sim->net.fold.unsure || sim->net.parted || sim->rings_unsure;
         if (sim->result.nodes_done == sim->result.nodes && !unsure) {
             break;
         }
-        sim->rings_unsure = sim->rings != NULL || !unsure;
-        if (sim->symmetry != NULL) {
-            sim->result.plain_because =
-                unsure ? "what happens to a rank at one nanosecond depends on its number" : "the job stalls";
+        const char *because = sim->result.plain_because;
+        if (sim->symmetry != NULL || sim->alike != NULL) {
+            because = sim->net.parted ? "messages contend under a congestion control, or have several ways to go"
+                      : unsure        ? "what happens to a rank at one nanosecond depends on its number"
+                                      : "the job stalls";
         }
-        status = sim_start_over(sim, NULL, err);
+        sim->rings_unsure = sim->rings != NULL || !unsure;
+        status = sim_run_part(sim, because, err);
         status = status == ORR_OK ? sim_run_play(sim, err) : status;
     }
     return status;
@@ -282,7 +306,7 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
         return status; /* it could not be made again */
     }
     sim_account_close(sim);
-    if (sim->symmetry != NULL && !sim_symmetry_spread(sim)) {
+    if ((sim->symmetry != NULL || sim->alike != NULL) && !sim_symmetry_spread(sim)) {
         return mem_error(sim->mem, "the results of the ranks", err);
     }
     if (status != ORR_OK) {

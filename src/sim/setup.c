@@ -221,8 +221,15 @@ static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
     const struct sim_config *config = sim->config;
     make_logical_dims(sim);
     struct sim_result *result = &sim->result;
-    result->plain_because = result->plain_because == NULL ? sim_symmetry_refuses(sim) : result->plain_because;
-    sim->played = result->plain_because == NULL ? 1 : sim->rank_count;
+    if (sim_servers_find(config, &sim->arena, &sim->nccl_servers) != ORR_OK) {
+        return mem_error(sim->mem, "the servers of the machine", err);
+    }
+    if (result->plain_because == NULL) {
+        result->plain_because = config->backend == ORR_BACKEND_FLOW ? sim_alike_find(sim) : sim_symmetry_refuses(sim);
+    }
+    sim->played = sim->alike != NULL              ? topo_alike_classes(sim->alike)
+                  : result->plain_because == NULL ? 1
+                                                  : sim->rank_count;
     result->ranks_played = sim->played;
     if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !sim_timed_make(sim) ||
         !make_servers(sim)) {
@@ -246,7 +253,8 @@ static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
                                               sim_message_off_network, sim, &sim->queue, sim->mem, err);
     sim->net.faults = config->faults;
     sim->net.fault_count = config->fault_count;
-    if (status == ORR_OK && result->plain_because == NULL && !sim_symmetry_begin(sim)) {
+    bool one_for_all = result->plain_because == NULL && sim->alike == NULL;
+    if (status == ORR_OK && one_for_all && !sim_symmetry_begin(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }
     result->rings_at_once = sim->played > 1 && !sim->rings_unsure && sim_rings_fit(sim);

@@ -7,7 +7,7 @@
 
 /* ---- before the run ---- */
 
-static const char *refuses_traces(const struct sim_config *config)
+const char *sim_symmetry_refuses_traces(const struct sim_config *config)
 {
     const struct trace_set *traces = config->traces;
     const struct sim_devices *devices = &config->devices;
@@ -109,7 +109,7 @@ const char *sim_symmetry_refuses(const struct sim *sim)
     const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
                       : config->dims.ranks < 2 ? "there is one rank"
                                                : refuses_settings(config);
-    why = why == NULL ? refuses_traces(config) : why;
+    why = why == NULL ? sim_symmetry_refuses_traces(config) : why;
     for (uint32_t i = 0; why == NULL && !config->system.replay_only && i < graph->other_count; i++) {
         why = refuses_node(sim, &graph->nodes[graph->others[i]]);
     }
@@ -196,31 +196,32 @@ static bool spread_log(struct sim *sim)
 bool sim_symmetry_spread(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
-    uint32_t ranks = sim->rank_count;
-    struct sim_rank_result *rows = arena_alloc(&sim->arena, ranks * sizeof *rows);
+    struct sim_rank_result *rows = arena_alloc(&sim->arena, sim->rank_count * sizeof *rows);
     if (rows == NULL) {
         result->rank_count = 0; /* nothing of them can be read */
         return false;
     }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        rows[rank] = result->ranks[0];
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        rows[rank] = result->ranks[sim_stands_for(sim, rank)];
     }
     result->ranks = rows;
-    result->events *= ranks;
-    result->messages *= ranks;
-    result->nodes *= ranks;
-    result->nodes_done *= ranks;
-    result->ranks_finished *= ranks;
+    if (sim->symmetry != NULL) { /* a network of shares has other events than it would have had */
+        result->events = sim_all_of(sim, result->events);
+    }
+    result->messages = sim_all_of(sim, result->messages);
+    result->nodes = sim_all_of(sim, result->nodes);
+    result->nodes_done = sim_all_of(sim, result->nodes_done);
+    result->ranks_finished = (uint32_t)sim_all_of(sim, result->ranks_finished);
     for (uint32_t i = 0; i < result->collective_count; i++) {
-        result->collectives[i].count *= ranks;
-        result->collectives[i].total_ns *= ranks;
+        result->collectives[i].count = sim_all_of(sim, result->collectives[i].count);
+        result->collectives[i].total_ns = sim_all_of(sim, result->collectives[i].total_ns);
     }
     for (uint32_t d = 0; d < sim->config->dims.count; d++) {
         struct sim_dim_result *dim = &result->dims[d];
-        dim->messages *= ranks;
-        dim->bytes *= ranks;
-        dim->busy_ns *= ranks;
-        dim->queued *= ranks;
+        dim->messages = sim_all_of(sim, dim->messages);
+        dim->bytes = sim_all_of(sim, dim->bytes);
+        dim->busy_ns = sim_all_of(sim, dim->busy_ns);
+        dim->queued = sim_all_of(sim, dim->queued);
     }
     result->log_count = 0;
     return !sim->config->keep_issue_order || spread_log(sim);

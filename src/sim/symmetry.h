@@ -18,6 +18,7 @@
 #include "net/net.h"
 
 struct sim;
+struct sim_config;
 
 struct sim_symmetry {
     uint64_t time_ns;        /* of the batch being handled */
@@ -32,6 +33,8 @@ struct sim_symmetry {
 /* Why the ranks cannot stand for each other, as half a sentence; NULL: they can. Of a simulation that is set up as far
  * as what it was given. */
 const char *sim_symmetry_refuses(const struct sim *sim);
+/* The half of it that is about what ranks are to do, whatever the network. */
+const char *sim_symmetry_refuses_traces(const struct sim_config *config);
 /* Rank 0 stands for all from now on. False: no memory. */
 ORR_MUST_CHECK bool sim_symmetry_begin(struct sim *sim);
 void sim_symmetry_free(struct sim *sim);
@@ -46,7 +49,7 @@ void sim_symmetry_lane(struct sim *sim, uint32_t lane);
 enum sim_symmetry_peers { SIM_PEERS_TURNED, SIM_PEERS_COUNTED, SIM_PEERS_PAIRED };
 void sim_symmetry_peers(struct sim *sim, enum sim_symmetry_peers peers);
 
-/* After the run: rank 0's results to every rank, and counts times the ranks. False: no memory. */
+/* After the run: the results of those played to every rank they stand for, and counts as often. False: no memory. */
 ORR_MUST_CHECK bool sim_symmetry_spread(struct sim *sim);
 
 #endif

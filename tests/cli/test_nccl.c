@@ -142,7 +142,10 @@ static void what_travels_is_the_list_on_every_network(void **state)
                 CHECK_U64(number_of("\"messages\": "), chunks * flows, "%s %s %s", types[t / 2].name,
                           ways[w].all_reduce, networks[n]);
                 uint64_t moved = n < 2 ? bytes_of_dimension() : bytes_of_messages();
-                CHECK_U64(moved, chunks * total, "%s %s on %s", types[t / 2].name, ways[w].all_reduce, networks[n]);
+                uint64_t evened = n < 2 ? 0 : flows; /* on wires a ring's slices are all as large as the largest */
+                CHECK(moved >= chunks * total && moved <= chunks * (total + evened),
+                      "%s %s on %s: %" PRIu64 " B, the list's are %" PRIu64, types[t / 2].name, ways[w].all_reduce,
+                      networks[n], moved, chunks * total);
             }
         }
     }

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What makes ranks alike is asked of those who know: the traces here, the lists of NCCL, the network. */
+#include "sim/alike.h"
+
+#include <math.h>
+
+#include "coll/nccl.h"
+#include "net/packet/packet.h"
+#include "sim/engine.h"
+
+static const char *alike_refuses_settings(const struct sim_config *config)
+{
+    if (config->rendezvous || config->jitter > 0.0) {
+        return "messages wait for each other, or are each delayed by chance";
+    }
+    if (config->keep_intervals || config->tensors != NULL || config->keep_issue_order) {
+        return "every rank's operations are to be kept";
+    }
+    if (config->fault_count > 0) {
+        return "links have faults";
+    }
+    return config->timing != NULL ? "collectives are timed, not simulated" : NULL;
+}
+
+/* Rings and all-to-alls, of all ranks. */
+static const char *alike_refuses_collective(const struct sim *sim, const struct trace_node *node)
+{
+    enum sim_native native = sim_native_of(node->comm_type);
+    const struct coll_dim *dim = &sim->logical[native][0];
+    uint32_t servers = sim->rank_count / sim->nccl_servers.ranks_each;
+    if (coll_type_is_rooted(node->comm_type)) {
+        return "a collective has a root";
+    }
+    if (sim->config->system.implementation[native].custom != NULL || sim->config->system.custom_node_count > 0) {
+        return "a collective has a trace of its own";
+    }
+    if (sim->logical_count[native] != 1 || dim->impl.algo != COLL_NCCL ||
+        (dim->impl.nccl != COLL_NCCL_AUTO && dim->impl.nccl != COLL_NCCL_RING)) {
+        return "a collective is carried out by another algorithm than NCCL's rings";
+    }
+    bool in_switch =
+        dim->impl.nccl == COLL_NCCL_AUTO && sim->config->has_nvls && servers <= 2 && node->comm_type == COLL_ALL_REDUCE;
+    return in_switch ? "switches reduce what passes them" : NULL;
+}
+
+static const char *alike_refuses_node(const struct sim *sim, const struct trace_node *node)
+{
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_SEND:
+    case TRACE_RECV:
+        return "a message names a rank";
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        return sim->config->memory.kind == SIM_MEMORY_PER_NPU ? NULL : "ranks stand in line for one memory";
+    case TRACE_COLL:
+        return node->comm_type == COLL_BROADCAST && sim->config->broadcast == ORR_BROADCAST_REPLAY
+                   ? NULL
+                   : alike_refuses_collective(sim, node);
+    default:
+        return NULL;
+    }
+}
+
+/* A group of all ranks is as good as none; where there are others, some collective may be theirs. */
+static const char *alike_refuses_groups(const struct sim_config *config)
+{
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        if (config->groups[i].count != config->dims.ranks) {
+            return "some collectives are of a part of the ranks";
+        }
+    }
+    return NULL;
+}
+
+/* Places of a server need not be alike where servers are; false: neither are. */
+static bool settle_for_fewer(struct sim *sim, struct topo_alike *alike)
+{
+    const struct topo_graph *graph = sim->config->packet->graph;
+    uint32_t *stand = mem_alloc(sim->mem, graph->port_count * sizeof *stand);
+    bool found = false;
+    bool ok = stand != NULL && topo_alike_ports(graph, alike, sim->rank_count, stand, &found, sim->mem);
+    if (ok && !found && alike->places < alike->each) {
+        alike->places = alike->each;
+        ok = topo_alike_ports(graph, alike, sim->rank_count, stand, &found, sim->mem);
+    }
+    mem_free(sim->mem, stand, graph->port_count * sizeof *stand);
+    return ok && found && topo_alike_members(alike) > 1;
+}
+
+const char *sim_alike_find(struct sim *sim)
+{
+    const struct sim_config *config = sim->config;
+    const struct trace_graph *graph = config->traces->ranks[0].graph;
+    struct nccl_job job = {.gpus = sim->rank_count, .gpus_per_server = sim->nccl_servers.ranks_each, .as_nccl = true};
+    struct topo_alike alike;
+    const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
+                      : config->dims.ranks < 2 ? "there is one rank"
+                      : sim->carrier != NULL   ? "packets are moved"
+                                               : alike_refuses_settings(config);
+    why = why == NULL ? sim_symmetry_refuses_traces(config) : why;
+    why = why == NULL ? alike_refuses_groups(config) : why;
+    if (why == NULL && !nccl_alike_find(&job, &alike)) {
+        why = "the machine is not made of equal servers";
+    }
+    bool any = false;
+    for (uint32_t i = 0; why == NULL && !config->system.replay_only && i < graph->other_count; i++) {
+        why = alike_refuses_node(sim, &graph->nodes[graph->others[i]]);
+        any = true;
+    }
+    if (why != NULL || !any) {
+        return why != NULL ? why : "nothing is sent";
+    }
+    sim->alike = arena_alloc(&sim->arena, sizeof *sim->alike);
+    if (sim->alike == NULL || !settle_for_fewer(sim, &alike)) {
+        sim->alike = NULL;
+        return "the servers of the machine are not wired alike";
+    }
+    *sim->alike = alike;
+    return NULL;
+}
+
+/* Messages of every rank, more or less; infinite where all of them are of all-to-alls, which use all ways alike. */
+static double messages_of(const struct sim *sim)
+{
+    const struct trace_graph *graph = sim->config->traces->ranks[0].graph;
+    double ranks = sim->rank_count;
+    double channels =
+        sim->nccl_servers.ranks_each < NCCL_MAX_CHANNELS ? sim->nccl_servers.ranks_each : NCCL_MAX_CHANNELS;
+    double chunks = (double)sim->config->system.preferred_dataset_splits;
+    double rings = 0;
+    for (uint32_t i = 0; i < graph->other_count; i++) {
+        const struct trace_node *node = &graph->nodes[graph->others[i]];
+        if (node->type == TRACE_COLL && node->comm_type != COLL_ALL_TO_ALL) {
+            rings += node->comm_type == COLL_ALL_REDUCE ? 2 : 1;
+        }
+    }
+    return rings > 0 ? rings * ranks * ranks * channels * chunks : INFINITY;
+}
+
+const char *sim_alike_begin(struct sim *sim)
+{
+    const double few = 1e7; /* that can be carried out one by one, each on the way that is its own */
+    const struct net_ops *ops = sim->net.ops;
+    if (!ops->takes_twins(&sim->net)) {
+        return "the job is small enough to be moved by packets where shares are not right";
+    }
+    return ops->stand_for(&sim->net, sim->alike, messages_of(sim) > few)
+               ? NULL
+               : "the servers of the machine are not wired alike";
+}
+
+uint64_t sim_all_of(const struct sim *sim, uint64_t of_played)
+{
+    return sim->symmetry != NULL || sim->alike != NULL
+               ? of_played / sim->played * sim->rank_count + of_played % sim->played * sim->rank_count / sim->played
+               : of_played;
+}
+
+uint32_t sim_stands_for(const struct sim *sim, uint32_t rank)
+{
+    return sim->alike != NULL ? topo_alike_class_of(sim->alike, rank) : sim->symmetry != NULL ? 0 : rank;
+}
