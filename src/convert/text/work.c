@@ -49,23 +49,6 @@ enum orr_status work_add(struct work *work, const struct work_node *node, const 
 
 /* ---- groups ---- */
 
-/* Whether the layout's groups differ from "all ranks" and from "each rank alone". */
-static bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks)
-{
-    return layout->count > 1 && layout->count < ranks;
-}
-
-uint32_t work_layout_group(const struct work_layout *layout, uint32_t rank)
-{
-    uint64_t block = (uint64_t)layout->stride * layout->count;
-    return (uint32_t)(rank / block * layout->stride + rank % layout->stride);
-}
-
-uint64_t work_layout_first(const struct work_layout *layout, uint32_t group)
-{
-    return (uint64_t)(group / layout->stride) * layout->stride * layout->count + group % layout->stride;
-}
-
 void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_ids *ids)
 {
     bool used[WORK_GROUPS] = {false};
@@ -78,7 +61,7 @@ void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_i
         const struct work_layout *layout = &work->layouts[kind];
         if ((used[kind] || work->streams) && work_layout_is_proper(layout, ranks + work->idle)) {
             ids->first[kind] = next;
-            next += ranks / layout->count;
+            next += ranks / work_layout_size(layout);
         }
     }
 }
@@ -92,13 +75,13 @@ void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream)
     json_write_object(&json, false);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         const struct work_layout *layout = &work->layouts[kind];
-        for (uint32_t group = 0; ids.first[kind] != 0 && group < ranks / layout->count; group++) {
+        for (uint32_t group = 0; ids.first[kind] != 0 && group < ranks / work_layout_size(layout); group++) {
             char key[16];
             (void)snprintf(key, sizeof key, "%" PRIu32, ids.first[kind] + group);
             json_write_key(&json, key);
             json_write_array(&json, true);
-            for (uint32_t member = 0; member < layout->count; member++) {
-                json_write_u64(&json, work_layout_first(layout, group) + (uint64_t)member * layout->stride);
+            for (uint32_t member = 0; member < work_layout_size(layout); member++) {
+                json_write_u64(&json, work_layout_member(layout, group, member));
             }
             json_write_array_end(&json);
         }

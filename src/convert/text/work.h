@@ -11,9 +11,10 @@
 #define ORR_CONVERT_TEXT_WORK_H
 
 #include "convert/convert.h"
+#include "convert/text/layout.h"
 #include "trace/et_write.h"
 
-/* The ranks of a node's collective: all, or those that differ only in one digit of the rank's number. */
+/* The ranks of a node's collective: all, or those of a layout (convert/text/layout.h). */
 enum work_group {
     WORK_ALL,
     WORK_TP,
@@ -49,11 +50,6 @@ struct work_node {
     uint8_t dims;      /* bit d = dimension d; WORK_ALL_DIMS = not said in the file */
     uint8_t stream;    /* of a work with streams: on which it runs; WORK_HOST: on the host */
     uint8_t mark;      /* whatever the builder wants to remember */
-};
-
-/* Ranks r, r ± stride, … : `count` of them in a group. 0 = there is no such group. */
-struct work_layout {
-    uint32_t stride, count;
 };
 
 struct work {
@@ -109,9 +105,5 @@ struct work_group_ids {
     uint32_t first[WORK_GROUPS];
 };
 void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_ids *ids);
-/* The lowest rank of a layout's group, from 0. */
-uint64_t work_layout_first(const struct work_layout *layout, uint32_t group);
-/* The group a rank is in, from 0, counted over the groups of this layout. */
-uint32_t work_layout_group(const struct work_layout *layout, uint32_t rank);
 
 #endif
