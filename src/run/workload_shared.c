@@ -20,7 +20,6 @@ struct orr_workload {
     struct arena arena; /* groups */
     struct sim_group *groups;
     uint32_t group_count;
-    uint32_t given; /* graphs so far, of a workload that is made */
 };
 
 enum orr_status workload_read(const char *prefix, uint32_t ranks, bool as_many_as_exist, bool missing_is_cpu,
@@ -175,7 +174,7 @@ struct mem *workload_mem(struct orr_workload *workload)
 void workload_give(struct orr_workload *workload, uint32_t rank, struct trace_graph *graph)
 {
     struct trace_set *set = workload->traces;
-    set->graphs[workload->given++] = graph;
+    set->graphs[rank] = graph; /* graphs are in the order of the ranks that have them, whoever is given first */
     set->ranks[rank] = (struct trace_rank){.graph = graph, .file = rank};
 }
 

@@ -33,8 +33,8 @@ ORR_MUST_CHECK enum orr_status workload_read(const char *prefix, uint32_t ranks,
 /* ---- made, not read ---- */
 
 /* A workload of `ranks` ranks, under a name for messages, with room for `graphs` graphs. It is filled rank by rank:
- * workload_give hands it a graph made on its account, which it owns, and workload_same makes a rank do what an earlier
- * one does. */
+ * workload_give hands it a graph made on its account, which it owns, for one of the first `graphs` ranks, and
+ * workload_same makes a rank do what an earlier one does. */
 ORR_MUST_CHECK enum orr_status workload_make(const char *name, uint32_t ranks, uint32_t graphs, uint64_t memory_limit,
                                              struct orr_workload **workload, struct orr_error *err);
 struct mem *workload_mem(struct orr_workload *workload);
