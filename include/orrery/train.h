@@ -128,6 +128,18 @@ enum orr_train_dtype { ORR_TRAIN_DTYPES(ORR_X) ORR_TRAIN_DTYPE_COUNT };
 enum orr_train_optimizer { ORR_TRAIN_OPTIMIZERS(ORR_X) ORR_TRAIN_OPTIMIZER_COUNT }; /* sgd: with momentum */
 #undef ORR_X
 
+/* What ranks are numbered by: a rank's number has a digit for each. The usual order is this one, Megatron-LM's. */
+#define ORR_TRAIN_AXES(X)                                                                                              \
+    X(TP, "tp")                                                                                                        \
+    X(CP, "cp")                                                                                                        \
+    X(EP, "ep")                                                                                                        \
+    X(DP, "dp")                                                                                                        \
+    X(PP, "pp")
+#define ORR_X(symbol, word) ORR_TRAIN_AXIS_##symbol,
+enum orr_train_axis { ORR_TRAIN_AXIS_NONE, ORR_TRAIN_AXES(ORR_X) ORR_TRAIN_AXIS_END };
+#undef ORR_X
+enum { ORR_TRAIN_AXIS_COUNT = ORR_TRAIN_AXIS_END - 1, ORR_TRAIN_ORDER_ROOM = 24 };
+
 /* Which communication runs beside compute: bits of struct orr_train_plan.overlap. */
 enum { ORR_TRAIN_OVERLAP_DP = 1, ORR_TRAIN_OVERLAP_TP = 2, ORR_TRAIN_OVERLAP_PP = 4, ORR_TRAIN_OVERLAP_EP = 8 };
 
@@ -147,12 +159,19 @@ struct orr_train_plan {
     bool compile;
     bool cuda_graphs; /* kernels of a whole step are launched by one graph, so that the host needs no time for each */
     enum orr_train_optimizer optimizer;
+    /* Of enum orr_train_axis: whose ranks have neighbouring numbers first. 0: not said; those behind are the usual. */
+    uint8_t order[ORR_TRAIN_AXIS_COUNT];
 };
 
 /* Settles what follows from the rest (0: not said) and checks that the model can be divided so: ORR_EINVAL names the
  * rule and the nearest values that obey it. */
 ORR_MUST_CHECK enum orr_status orr_train_plan_settle(const struct orr_train_model *model, struct orr_train_plan *plan,
                                                      struct orr_error *err);
+
+/* "tp-cp-ep-dp-pp" of a settled plan, or of `whole` false the axes alone that have more than one rank ("-": none); into
+ * `text`, or a constant. Whether it is the usual order. */
+const char *orr_train_order_text(const struct orr_train_plan *plan, bool whole, char text[ORR_TRAIN_ORDER_ROOM]);
+bool orr_train_order_is_usual(const struct orr_train_plan *plan);
 
 /* ---- a step ------------------------------------------------------------------------------------------------------ */
 
@@ -214,6 +233,11 @@ struct orr_train_simulated {
     char machine[96];
 };
 
+/* How the groups of one axis lie in servers: of `ranks` ranks so many in each of so many servers. */
+struct orr_train_place {
+    uint32_t ranks, inside, servers;
+};
+
 /* Where the time of a step goes: the parts add up to step_ns. */
 struct orr_train_result {
     uint64_t step_ns;
@@ -228,6 +252,7 @@ struct orr_train_result {
     char bound_by[24];
     struct orr_train_model model; /* as settled */
     struct orr_train_plan plan;
+    struct orr_train_place places[ORR_TRAIN_AXIS_COUNT]; /* in the usual order of axes; that of dp is with cp */
     struct orr_train_parameters parameters;
     const char *device, *framework;
     /* What measured runs near it say (data/runs): times above are those predicted by pieces times `moved`; `error` is

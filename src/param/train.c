@@ -13,6 +13,7 @@ static const char *const train_shardings[] = {ORR_TRAIN_SHARDINGS(WORD_X) NULL};
 static const char *const train_schedules[] = {ORR_TRAIN_SCHEDULES(WORD_X) NULL};
 static const char *const train_optimizers[] = {ORR_TRAIN_OPTIMIZERS(WORD_X) NULL};
 static const char *const train_dtypes[] = {ORR_TRAIN_DTYPES(WORD_X) NULL};
+static const char *const train_axes[] = {"", ORR_TRAIN_AXES(WORD_X) NULL};
 #undef WORD_X
 static const char *const train_collective_times[] = {"simulated", "model", NULL};
 #define WORD_X(symbol, word, text) word,
@@ -61,6 +62,42 @@ static bool train_write_overlap(const struct param *row, const void *from, size_
                                                    : 0);
     }
     return index == 0 && bits != 0;
+}
+
+/* "tp-cp-ep-dp-pp", as Megatron-LM has it; axes of one rank may be left out. */
+static enum orr_status train_read_order(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    uint8_t order[ORR_TRAIN_AXIS_COUNT] = {0};
+    size_t count = 0;
+    for (const char *at = text; *at != '\0' || count == 0;) {
+        size_t length = strcspn(at, "-");
+        uint8_t axis = 1;
+        while (axis < ORR_TRAIN_AXIS_END &&
+               (strlen(train_axes[axis]) != length || memcmp(train_axes[axis], at, length) != 0)) {
+            axis++;
+        }
+        if (axis == ORR_TRAIN_AXIS_END || memchr(order, axis, count) != NULL) {
+            return error_set(err, ORR_EINVAL,
+                             "parameter '%s': \"%.*s\" %s; an order is tp, cp, ep, dp and pp with - between, what is "
+                             "nearest first: tp-cp-ep-dp-pp, tp-cp-ep-pp-dp",
+                             row->name, (int)length, at,
+                             axis == ORR_TRAIN_AXIS_END ? "is none of tp, cp, ep, dp, pp" : "stands in it twice");
+        }
+        order[count++] = axis;
+        at += length + (at[length] == '-');
+    }
+    memcpy(((struct orr_train_options *)into)->plan.order, order, sizeof order);
+    return ORR_OK;
+}
+
+static bool train_write_order(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    const uint8_t *order = ((const struct orr_train_options *)from)->plan.order;
+    (void)row;
+    for (size_t i = 0; index == 0 && i < ORR_TRAIN_AXIS_COUNT && order[i] != 0 && order[i] < ORR_TRAIN_AXIS_END; i++) {
+        (void)fprintf(stream, "%s%s", i > 0 ? "-" : "", train_axes[order[i]]);
+    }
+    return index == 0 && order[0] != 0;
 }
 
 static enum orr_status train_read_open(const struct param *row, const char *text, void *into, struct orr_error *err)
@@ -247,6 +284,9 @@ const struct param param_train[] = {
     {"ep", DEGREE(ep), .help = "Expert parallelism, across data-parallel ranks"},
     {"etp", DEGREE(etp), .help = "Tensor parallelism inside experts"},
     {"vpp", DEGREE(vpp), .help = "Chunks of layers on each pipeline stage"},
+    {"order", .kind = PARAM_READ, .group = PARAM_GROWTH, .value = "LIST", .read = train_read_order,
+     .write = train_write_order, .unwritten = "tp-cp-ep-dp-pp",
+     .help = "How ranks are numbered, what has neighbouring numbers first: tp, cp, ep, dp, pp with - between"},
     {"sp", .kind = PARAM_FLAG, .group = PARAM_GROWTH, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.sp),
      .help = "Sequence parallelism: shard activations between matrix products over tp"},
     {"zero", .kind = PARAM_READ, .group = PARAM_GROWTH, .value = "N", .most = 3, .read = train_read_zero,

@@ -140,9 +140,28 @@ static void train_text_price(const struct orr_train_result *result, FILE *stream
     (void)fputc('\n', stream);
 }
 
+void report_train_places(const struct orr_train_result *result, FILE *stream)
+{
+#define WORD_X(symbol, word) word,
+    static const char *const axes[] = {ORR_TRAIN_AXES(WORD_X)};
+#undef WORD_X
+    const char *between = "";
+    for (int i = 0; i < ORR_TRAIN_AXIS_COUNT; i++) {
+        const struct orr_train_place *place = &result->places[i];
+        if (place->ranks > 1 && place->servers <= 1) {
+            (void)fprintf(stream, "%s%s inside a server", between, axes[i]);
+        } else if (place->ranks > 1) {
+            (void)fprintf(stream, "%s%s over %" PRIu32 " servers, %" PRIu32 " in each", between, axes[i],
+                          place->servers, place->inside);
+        }
+        between = place->ranks > 1 ? "; " : between;
+    }
+}
+
 void report_train_text(const struct orr_train_result *result, FILE *stream)
 {
     const struct orr_train_plan *plan = &result->plan;
+    char order[ORR_TRAIN_ORDER_ROOM];
     (void)fprintf(stream, "Model         %s, %.3f billion parameters", result->model.name,
                   (double)result->parameters.total * 1e-9);
     if (result->parameters.active != result->parameters.total) {
@@ -150,9 +169,17 @@ void report_train_text(const struct orr_train_result *result, FILE *stream)
     }
     (void)fprintf(stream,
                   "\nPlan          %" PRIu32 " x %s: tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32
-                  ", dp %" PRIu32 "; %" PRIu32 " samples of %" PRIu32 " tokens in micro-batches of %" PRIu32 " (%s)\n",
-                  plan->gpus, result->device, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->global_batch,
+                  ", dp %" PRIu32 "%s%s; %" PRIu32 " samples of %" PRIu32 " tokens in micro-batches of %" PRIu32
+                  " (%s)\n",
+                  plan->gpus, result->device, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp,
+                  orr_train_order_is_usual(plan) ? "" : ", order ",
+                  orr_train_order_is_usual(plan) ? "" : orr_train_order_text(plan, false, order), plan->global_batch,
                   plan->seq, plan->micro_batch, result->framework);
+    if (!orr_train_order_is_usual(plan)) {
+        (void)fputs("Ranks         ", stream);
+        report_train_places(result, stream);
+        (void)fputc('\n', stream);
+    }
     train_text_step(result, stream);
     train_text_simulated(result, stream);
     (void)fprintf(stream, "Throughput    %.0f tokens/s, %.1f a GPU; %.1f TFLOP/s a GPU, MFU %.1f %%\n",
@@ -181,11 +208,13 @@ void report_train_plan_json(const struct orr_train_plan *plan, struct json_write
 #define WORD_X(symbol, word) word,
     static const char *const recomputes[] = {ORR_TRAIN_RECOMPUTES(WORD_X)};
 #undef WORD_X
+    char order[ORR_TRAIN_ORDER_ROOM];
     json_write_member_u64(writer, "tp", plan->tp);
     json_write_member_u64(writer, "pp", plan->pp);
     json_write_member_u64(writer, "cp", plan->cp);
     json_write_member_u64(writer, "ep", plan->ep);
     json_write_member_u64(writer, "dp", plan->dp);
+    json_write_member_string(writer, "order", orr_train_order_text(plan, true, order));
     json_write_member_u64(writer, "vpp", plan->vpp);
     json_write_member_u64(writer, "zero", plan->zero);
     json_write_member_u64(writer, "micro_batch", plan->micro_batch);

@@ -30,4 +30,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream);
 /* The parts as steps of a stair, the whole below them (SVG). */
 void report_train_chart(const struct orr_train_result *result, FILE *stream);
 
+/* "tp inside a server; dp over 4 servers, 2 in each": what has more than one rank. */
+void report_train_places(const struct orr_train_result *result, FILE *stream);
+
 #endif

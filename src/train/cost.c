@@ -3,64 +3,32 @@
 
 #include <math.h>
 
-/* ---- groups: tensor-parallel ranks are neighbours, then context, data, pipeline, as Megatron-LM numbers them ---- */
-
-struct cost_group cost_group_tp(const struct orr_train_plan *plan)
-{
-    return (struct cost_group){plan->tp, 1};
-}
-
-struct cost_group cost_group_cp(const struct orr_train_plan *plan)
-{
-    return (struct cost_group){plan->cp, plan->tp};
-}
-
-struct cost_group cost_group_dp(const struct orr_train_plan *plan)
-{
-    return (struct cost_group){plan->dp * plan->cp, plan->tp};
-}
-
-struct cost_group cost_group_shards(const struct orr_train_plan *plan)
-{
-    bool hybrid = plan->sharding == ORR_TRAIN_SHARDING_HYBRID && plan->fsdp_group != 0;
-    return (struct cost_group){hybrid ? plan->fsdp_group : plan->dp * plan->cp, plan->tp};
-}
-
-struct cost_group cost_group_replicas(const struct orr_train_plan *plan)
-{
-    uint32_t shards = cost_group_shards(plan).size;
-    return (struct cost_group){plan->dp * plan->cp / shards, plan->tp * shards};
-}
-
-struct cost_group cost_group_ep(const struct orr_train_plan *plan)
-{
-    return (struct cost_group){plan->ep, plan->etp};
-}
-
-struct cost_group cost_group_experts_dp(const struct orr_train_plan *plan)
-{
-    uint32_t inside = plan->etp * plan->ep, ranks = plan->dp * plan->cp * plan->tp;
-    return (struct cost_group){ranks / inside, inside};
-}
-
-struct cost_group cost_group_pp(const struct orr_train_plan *plan)
-{
-    return (struct cost_group){2, plan->tp * plan->cp * plan->dp};
-}
-
-double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct cost_group group,
+double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct work_layout group,
                           double bytes)
 {
-    struct orr_coll_question question = {.op = op, .bytes = (uint64_t)bytes};
     struct orr_coll_answer answer;
-    if (group.size <= 1 || bytes < 1) {
+    if (work_layout_size(&group) <= 1 || bytes < 1) {
         return 0;
     }
-    uint32_t inside = group.stride >= machine->node_gpus ? 1 : machine->node_gpus / group.stride;
-    inside = inside > group.size ? group.size : inside;
-    question.gpus = inside;
-    question.nodes = (group.size + inside - 1) / inside;
-    question.groups = machine->node_gpus / inside; /* each server's other GPUs are in groups that do the same */
+    struct order_place place = order_place_of(&group, machine->node_gpus);
+    struct orr_coll_question question = {
+        .op = op, .bytes = (uint64_t)bytes, .gpus = place.inside, .nodes = place.servers, .groups = place.groups};
+    return orr_coll_time(machine->timer, &question, &answer, NULL) == ORR_OK ? answer.us : 0;
+}
+
+double cost_send_us(const struct cost_machine *machine, const struct orr_train_plan *plan, bool crosses, double bytes)
+{
+    struct orr_coll_question question = {.op = ORR_COLL_OP_SEND_RECV, .bytes = (uint64_t)bytes};
+    struct orr_coll_answer answer;
+    if (bytes < 1) {
+        return 0;
+    }
+    uint32_t stride = order_stage_stride(plan);
+    question.gpus = crosses ? 1 : 2;
+    question.nodes = crosses ? 2 : 1;
+    question.groups = !crosses                      ? machine->node_gpus / 2
+                      : stride < machine->node_gpus ? stride /* the ranks of one stage alone leave the server */
+                                                    : machine->node_gpus;
     return orr_coll_time(machine->timer, &question, &answer, NULL) == ORR_OK ? answer.us : 0;
 }
 
@@ -103,8 +71,8 @@ static double cost_factor(const struct cost_machine *machine, const struct frame
 static void cost_tp(const struct cost_machine *machine, const struct work_job *job, enum orr_coll_op op,
                     struct work_item *item, struct cost_pass *pass)
 {
-    struct cost_group group = cost_group_tp(job->plan);
-    double outside = group.size > machine->node_gpus ? group.size - machine->node_gpus : 0;
+    struct work_layout group = order_groups(job->plan, ORDER_TP);
+    double outside = work_layout_size(&group) - order_place_of(&group, machine->node_gpus).inside;
     double stall = outside * job->framework->comm_rank_us;
     item->us = job->framework->comm * cost_collective_us(machine, op, group, item->bytes) + stall;
     pass->tp += item->us;
@@ -150,16 +118,18 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
         cost_tp(machine, job, ORR_COLL_OP_ALL_REDUCE, item, pass);
         return;
     case WORK_CP_SHIFT:
-        item->us =
-            comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, cost_group_cp(plan), item->bytes * plan->cp);
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, order_groups(plan, ORDER_CP),
+                                             item->bytes * plan->cp);
         pass->cp += item->us;
         return;
     case WORK_DP_EXCHANGE:
-        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, cost_group_dp(plan), item->bytes);
+        item->us =
+            comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, order_groups(plan, ORDER_DP), item->bytes);
         pass->ep += item->us;
         return;
     default:
-        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, cost_group_ep(plan), item->bytes);
+        item->us =
+            comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, order_groups(plan, ORDER_EP), item->bytes);
         pass->ep += item->us;
         return;
     }

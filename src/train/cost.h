@@ -8,6 +8,7 @@
 
 #include "orrery/colltime.h"
 #include "orrery/op.h"
+#include "train/order.h"
 #include "train/work.h"
 
 struct cost_machine {
@@ -20,22 +21,11 @@ struct cost_machine {
     uint32_t node_gpus; /* GPUs that share one NVLink domain or server */
 };
 
-/* A group of ranks as they lie in the machine: `size` ranks, `stride` apart. */
-struct cost_group {
-    uint32_t size, stride;
-};
-struct cost_group cost_group_tp(const struct orr_train_plan *plan);
-struct cost_group cost_group_cp(const struct orr_train_plan *plan);
-struct cost_group cost_group_dp(const struct orr_train_plan *plan); /* with cp: those that share weights */
-/* Of these, those that divide weights among them, all but with hybrid sharding; and those that have the same part. */
-struct cost_group cost_group_shards(const struct orr_train_plan *plan);
-struct cost_group cost_group_replicas(const struct orr_train_plan *plan);
-struct cost_group cost_group_ep(const struct orr_train_plan *plan);
-struct cost_group cost_group_experts_dp(const struct orr_train_plan *plan); /* those that share experts */
-struct cost_group cost_group_pp(const struct orr_train_plan *plan);         /* a stage and the next */
-
-double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct cost_group group,
+/* A collective of a group of ranks (train/order.h) as it lies in the machine. */
+double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct work_layout group,
                           double bytes);
+/* What a stage sends to the next one, in the same server or in another. */
+double cost_send_us(const struct cost_machine *machine, const struct orr_train_plan *plan, bool crosses, double bytes);
 double cost_throttled(double peak_tflops, double watts);
 double cost_stream_us(const struct cost_machine *machine, double bytes);
 

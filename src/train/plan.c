@@ -5,6 +5,7 @@
 
 #include "model/calc.h"
 #include "train/model.h"
+#include "train/order.h"
 
 /* The divisors of `whole` next to `value`, as "4 and 8"; one of them where there is no other. */
 static void plan_nearest_divisors(uint64_t whole, uint64_t value, char *text, size_t room)
@@ -162,6 +163,9 @@ enum orr_status orr_train_plan_settle(const struct orr_train_model *model, struc
         status = plan_check_shape(model, &settled, err);
     }
     if (status == ORR_OK) {
+        status = order_settle(&settled, err);
+    }
+    if (status == ORR_OK) {
         *plan = settled;
     }
     return status;
@@ -223,12 +227,7 @@ uint32_t plan_optimizer_shards(const struct orr_train_plan *plan)
 
 void plan_settle_group(struct orr_train_plan *plan, uint32_t node_gpus)
 {
-    uint32_t ranks = plan->dp * plan->cp, inside = node_gpus > plan->tp ? node_gpus / plan->tp : 1;
-    inside = inside < ranks ? inside : ranks;
-    while (ranks % inside != 0) {
-        inside--;
-    }
     if (plan->sharding == ORR_TRAIN_SHARDING_HYBRID && plan->fsdp_group == 0) {
-        plan->fsdp_group = inside;
+        plan->fsdp_group = order_shards_inside(plan, node_gpus);
     }
 }

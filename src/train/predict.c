@@ -219,6 +219,11 @@ static enum orr_status predict_machine_of(const struct orr_train_options *option
     return status;
 }
 
+static uint32_t predict_server(const struct predict_machine *machine)
+{
+    return machine->node_gpus != 0 ? machine->node_gpus : 8;
+}
+
 /* GPUs of a job that says nothing of them: the machine's; those of one server, where no number of servers is said and
  * they can be divided so. 0: as many as the degrees need. */
 static uint32_t predict_gpus(const struct orr_train_options *options, const struct predict_machine *machine)
@@ -461,7 +466,7 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
         .matrix_to_vector = device_peak_of(device, DEVICE_BF16) / fmax(1, device_peak_of(device, DEVICE_FP32)),
         .throttled = cost_throttled(device_peak_of(device, DEVICE_BF16),
                                     options->power_watts > 0 ? options->power_watts : device->power),
-        .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
+        .node_gpus = predict_server(&machine)};
     job->job = (struct work_job){.model = &job->model, .plan = &job->plan, .framework = &job->framework};
     plan_settle_group(&job->plan, device->matrix > 0 ? job->plan.gpus : job->cost.node_gpus); /* a TPU's slice is one */
     return ORR_OK;
@@ -483,6 +488,7 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
     }
     if (status == ORR_OK) {
         predict_figures(job.device, &made);
+        order_places(&job.plan, job.cost.node_gpus, made.places);
         made.device = job.device->name;
         made.framework = job.framework_name;
         *result = made;
@@ -490,7 +496,8 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
     return status;
 }
 
-enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model, struct orr_error *err)
+enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model, uint32_t *server,
+                              struct orr_error *err)
 {
     struct predict_machine machine;
     struct orr_train_plan settled = options->plan;
@@ -498,6 +505,7 @@ enum orr_status predict_asked(struct orr_train_options *options, struct orr_trai
     if (status == ORR_OK) {
         options->plan.gpus = settled.gpus;
         options->plan.seq = settled.seq;
+        *server = predict_server(&machine);
     }
     return status;
 }

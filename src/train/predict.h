@@ -20,9 +20,10 @@ void predict_close(struct predict_data *data); /* NULL is fine */
 bool predict_is_full(struct predict_data *data);
 void predict_forget_machines(struct predict_data *data);
 
-/* The model of a job, settled, and in the job what follows from model and machine: GPUs and sequence. */
+/* The model of a job, settled, the GPUs of a server, and in the job what follows from model and machine: GPUs and
+ * sequence. */
 ORR_MUST_CHECK enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model,
-                                             struct orr_error *err);
+                                             uint32_t *server, struct orr_error *err);
 /* All that a step is made of. `job` points into it, so that it must not be copied. */
 struct predict_job {
     struct orr_train_model model;

@@ -32,19 +32,17 @@ enum orr_status role_check(const struct orr_train_plan *plan, struct orr_error *
 
 void role_layouts(const struct orr_train_plan *plan, struct work_layout *layouts)
 {
-    uint32_t ranks = plan->dp * plan->cp, experts = plan->etp * plan->ep;
     memset(layouts, 0, WORK_GROUPS * sizeof *layouts);
-    layouts[WORK_TP] = (struct work_layout){1, plan->tp};
-    layouts[WORK_CP] = (struct work_layout){plan->tp, plan->cp};
-    layouts[WORK_DP] = (struct work_layout){plan->tp, ranks};
-    if ((uint64_t)ranks * plan->tp % experts == 0) {
-        layouts[WORK_EP] = (struct work_layout){plan->etp, plan->ep};
-        layouts[WORK_DP_EP] = (struct work_layout){experts, ranks * plan->tp / experts};
+    layouts[WORK_TP] = order_groups(plan, ORDER_TP);
+    layouts[WORK_CP] = order_groups(plan, ORDER_CP);
+    layouts[WORK_DP] = order_groups(plan, ORDER_DP);
+    if ((uint64_t)plan->dp * plan->cp * plan->tp % ((uint64_t)plan->etp * plan->ep) == 0) {
+        layouts[WORK_EP] = order_groups(plan, ORDER_EP);
+        layouts[WORK_DP_EP] = order_groups(plan, ORDER_EXPERTS_DP);
     }
     if (plan->sharding == ORR_TRAIN_SHARDING_HYBRID) {
-        uint32_t inside = plan->fsdp_group;
-        layouts[WORK_SHARD] = (struct work_layout){plan->tp, inside};
-        layouts[WORK_REPLICA] = (struct work_layout){plan->tp * inside, ranks / inside};
+        layouts[WORK_SHARD] = order_groups(plan, ORDER_SHARDS);
+        layouts[WORK_REPLICA] = order_groups(plan, ORDER_REPLICAS);
     }
 }
 
@@ -118,7 +116,7 @@ uint32_t role_collective(struct role_builder *builder, const char *name, int32_t
                          double bytes, enum role_stream stream, enum role_part part, const struct role_front *front)
 {
     enum { ALL_GATHER = 2 }; /* whose size is one rank's part (spec analytical §9) */
-    uint32_t ranks = builder->work->layouts[group].count;
+    uint32_t ranks = work_layout_size(&builder->work->layouts[group]);
     struct work_node node = {.name = name,
                              .type = TRACE_COLL,
                              .comm_type = type,
@@ -237,14 +235,13 @@ static uint32_t role_message(struct role_builder *builder, bool sends, bool forw
                              const struct role_front *front)
 {
     const struct orr_train_plan *plan = builder->plan;
-    uint32_t block = plan->tp * plan->cp * plan->dp;
     bool up = sends == forward;
     uint32_t other = up ? (builder->stage + 1) % plan->pp : (builder->stage + plan->pp - 1) % plan->pp;
     struct work_node node = {.type = sends ? TRACE_SEND : TRACE_RECV,
                              .stream = ROLE_ON_PP,
                              .mark = sends ? ROLE_SEND : ROLE_RECV,
                              .comm_bytes = (int64_t)role_send_bytes(builder)};
-    node.peer = ((int64_t)other - builder->stage) * block;
+    node.peer = ((int64_t)other - builder->stage) * order_stage_stride(plan);
     node.tag = (builder->pass.micro_batch * plan->pp * plan->vpp + to_order) * 2 + !forward;
     node.name =
         role_name(builder, "%c%u %s", builder->pass.letter, builder->pass.micro_batch, sends ? "send" : "receive");

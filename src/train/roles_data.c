@@ -109,7 +109,7 @@ static void role_sum_weights(struct role_builder *builder, const char *what, uin
     role_sum_one(builder, role_name(builder, "sum %s %u", what, number), type, inside ? WORK_SHARD : WORK_DP,
                  weights[0] * bytes, ROLE_ON_DP, WORK_NONE);
     if (inside) {
-        uint32_t shards = builder->work->layouts[WORK_SHARD].count;
+        uint32_t shards = work_layout_size(&builder->work->layouts[WORK_SHARD]);
         role_sum_one(builder, role_name(builder, "sum over replicas %s %u", what, number), COLL_ALL_REDUCE,
                      WORK_REPLICA, weights[0] * bytes / (shards > 0 ? shards : 1), ROLE_ON_REPLICAS,
                      builder->sums[WORK_SHARD]);

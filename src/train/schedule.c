@@ -125,7 +125,7 @@ static bool schedule_advance(struct schedule_state *state, uint32_t index)
         double takes = backward ? chunk->backward - (state->split ? chunk->weight : 0) : chunk->forward;
         stage->later += backward && state->split ? chunk->weight : 0;
         bool at_end = backward ? order == 0 : order == request->stages * request->chunks - 1;
-        double sent = at_end ? 0 : chunk->send;
+        double sent = at_end ? 0 : request->chunk[backward ? order - 1 : order].send;
         state->ended[step.kind][schedule_place(request, order, step.micro_batch)] = start + takes + sent;
         stage->free = start + takes + (request->hidden_sends ? 0 : sent);
         stage->next++;

@@ -13,7 +13,7 @@
 struct schedule_chunk {
     double forward, backward;
     double weight; /* of `backward`, the part that nothing waits for: gradients of weights */
-    double send;   /* its result to the next chunk, and as long for a gradient back */
+    double send;   /* its result to the next chunk, and as long for the gradient back from there */
 };
 
 struct schedule_request {

@@ -223,7 +223,7 @@ enum orr_status simulate_step(const struct predict_job *job, const struct orr_tr
     }
     if (status == ORR_OK) {
         uint32_t stage = train_trace_busiest(job, layout);
-        made.rank = stage * (job->plan.gpus / job->plan.pp);
+        made.rank = stage * order_stage_stride(&job->plan);
         made.idle = ranks - job->plan.gpus;
         status = train_trace_load(job, layout, ranks, options->memory_limit, stage, &mem, &marks, &workload, err);
     }

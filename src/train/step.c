@@ -13,6 +13,7 @@ struct step_plan {
     const struct work_job *job;
     struct work_piece piece[STEP_PIECES];
     struct cost_piece cost[STEP_PIECES];
+    double send_us[2]; /* to the next stage: inside a server, across; 0: no stage has such a neighbour */
 };
 
 /* Of one chunk, or of all chunks of a stage, for one micro-batch. */
@@ -145,15 +146,24 @@ bool step_hides_sends(const struct work_job *job)
     return job->framework->async_pp || (job->plan->overlap & ORR_TRAIN_OVERLAP_PP) != 0;
 }
 
-static double step_send_us(const struct step_plan *step)
+/* A stage's neighbours are in its server or in others: there are two times at most. */
+static void step_find_sends(struct step_plan *step)
 {
     const struct orr_train_plan *plan = step->job->plan;
     double bytes = (double)plan->micro_batch * plan->seq / plan->cp * step->job->model->hidden * 2;
-    if (plan->pp == 1) {
-        return 0;
+    bytes = plan->sp ? bytes / plan->tp : bytes;
+    for (uint32_t stage = 0; plan->pp > 1 && stage < plan->pp; stage++) {
+        bool crosses = order_send_crosses(plan, stage, step->machine->node_gpus);
+        if (!(step->send_us[crosses] > 0)) {
+            step->send_us[crosses] = cost_send_us(step->machine, plan, crosses, bytes);
+        }
     }
-    return cost_collective_us(step->machine, ORR_COLL_OP_SEND_RECV, cost_group_pp(plan),
-                              plan->sp ? bytes / plan->tp : bytes);
+}
+
+/* From stage `stage` to the next. */
+static double step_send_us(const struct step_plan *step, uint32_t stage)
+{
+    return step->send_us[order_send_crosses(step->job->plan, stage, step->machine->node_gpus)];
 }
 
 static double step_both(const struct framework *framework, double kernels, double host)
@@ -209,18 +219,19 @@ static void step_update_of(const struct step_plan *step, const struct step_load 
         weights += stage->count[i] * step->piece[i].parameters;
         experts += stage->count[i] * step->piece[i].experts;
     }
-    struct cost_group dense = cost_group_shards(plan), sparse = cost_group_experts_dp(plan);
+    struct work_layout dense = order_groups(plan, ORDER_SHARDS), sparse = order_groups(plan, ORDER_EXPERTS_DP);
     double comm = framework->comm, bytes = framework->gradient_bytes;
     enum orr_coll_op sum = step_sum_op(step->job);
-    update->reduce = comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
-                             cost_collective_us(step->machine, ORR_COLL_OP_ALL_REDUCE, cost_group_replicas(plan),
-                                                weights * bytes / dense.size) +
-                             cost_collective_us(step->machine, sum, sparse, experts * bytes));
+    update->reduce =
+        comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
+                cost_collective_us(step->machine, ORR_COLL_OP_ALL_REDUCE, order_groups(plan, ORDER_REPLICAS),
+                                   weights * bytes / work_layout_size(&dense)) +
+                cost_collective_us(step->machine, sum, sparse, experts * bytes));
     update->gather = shards > 1
                          ? comm * (cost_collective_us(step->machine, ORR_COLL_OP_ALL_GATHER, dense, weights * 2) +
                                    cost_collective_us(step->machine, ORR_COLL_OP_ALL_GATHER, sparse, experts * 2))
                          : 0;
-    double own = weights / shards + experts / (shards > 1 ? (double)sparse.size : 1);
+    double own = weights / shards + experts / (shards > 1 ? (double)work_layout_size(&sparse) : 1);
     update->optimizer = cost_stream_us(step->machine, own * framework->optimizer_bytes);
 }
 
@@ -277,12 +288,14 @@ static void step_name_bound(struct orr_train_result *result)
 
 static void step_fill(const struct step_plan *step, const struct schedule_result *pipeline,
                       const struct step_load *stage, const struct schedule_chunk *busy, double exposed_dp,
-                      double optimizer, double send, struct orr_train_result *result)
+                      double optimizer, struct orr_train_result *result)
 {
     const struct orr_train_plan *plan = step->job->plan;
     double times = plan_micro_batches(plan);
     double kernels = stage->forward + stage->backward, comm = stage->tp + stage->cp + stage->ep;
-    double sends = step_hides_sends(step->job) ? 0 : 2.0 * send * plan->vpp * times;
+    double sent = step_send_us(step, pipeline->bottleneck) /* to both sides */
+                  + step_send_us(step, (pipeline->bottleneck + plan->pp - 1) % plan->pp);
+    double sends = step_hides_sends(step->job) ? 0 : sent * plan->vpp * times;
     double idle = pipeline->us - pipeline->busiest;
     sends = sends < idle ? sends : idle;
     result->forward_ns = step_ns(stage->forward * times);
@@ -355,13 +368,13 @@ static void step_chunks(const struct step_plan *step, struct schedule_chunk *chu
 {
     const struct orr_train_plan *plan = step->job->plan;
     struct step_load load;
-    double count[STEP_PIECES], send = step_send_us(step), host = step->job->framework->host_micro_us;
+    double count[STEP_PIECES], host = step->job->framework->host_micro_us;
     for (uint32_t i = 0; i < plan->pp * plan->vpp; i++) {
         step_count_pieces(step, i, count);
         step_load_of(step, count, &load);
         load.host_forward += host / 2 / plan->vpp;
         load.host_backward += host / 2 / plan->vpp;
-        chunks[i] = step_chunk_of(step, &load, send);
+        chunks[i] = step_chunk_of(step, &load, step_send_us(step, i % plan->pp));
         if (launch != NULL) {
             double kernels = load.forward + load.backward + load.tp - load.stall + load.cp + load.ep;
             launch[i] = chunks[i].forward + chunks[i].backward - kernels;
@@ -417,11 +430,11 @@ enum orr_status step_predict(const struct cost_machine *machine, const struct wo
     step->machine = machine;
     step->job = job;
     step_cost_pieces(step);
+    step_find_sends(step);
     enum orr_status status = step_pipeline(step, chunks, mem, &pipeline, &stage, &busy, err);
     if (status == ORR_OK) {
         step_update_of(step, &stage, &update);
-        step_fill(step, &pipeline, &stage, &busy, step_exposed_dp(step, &update, &stage), update.optimizer,
-                  step_send_us(step), result);
+        step_fill(step, &pipeline, &stage, &busy, step_exposed_dp(step, &update, &stage), update.optimizer, result);
         step_memory(step, device_bytes, &result->memory);
         result->model_flops = step_model_flops(step);
     }
@@ -436,6 +449,7 @@ static void step_layout_fill(struct step_plan *step, struct step_layout *layout)
 {
     const struct orr_train_plan *plan = step->job->plan;
     step_cost_pieces(step);
+    step_find_sends(step);
     memcpy(layout->piece, step->piece, sizeof layout->piece);
     memcpy(layout->cost, step->cost, sizeof layout->cost);
     step_chunks(step, layout->chunks, layout->launch);

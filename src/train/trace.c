@@ -85,40 +85,45 @@ static enum orr_status train_trace_pack(const struct work *work, uint32_t rank, 
     return status;
 }
 
-static enum orr_status train_trace_pack_stage(const struct work *work, uint32_t first, uint32_t end, uint32_t ranks,
-                                              struct etz_writer *archive, struct convert_summary *summary,
-                                              struct orr_error *err)
+/* The file of one rank, or its part of the archive. */
+static enum orr_status train_trace_write_rank(const struct work *work, uint32_t rank, uint32_t ranks,
+                                              const char *prefix, struct etz_writer *archive,
+                                              struct convert_summary *summary, struct orr_error *err)
 {
-    enum orr_status status =
-        first == 0 && work_has_groups(work, ranks) ? train_trace_pack(work, UINT32_MAX, ranks, archive, err) : ORR_OK;
-    for (uint32_t rank = first; status == ORR_OK && rank < end; rank++) {
-        status = train_trace_pack(work, rank, ranks, archive, err);
-        work_count(work, summary);
+    if (archive == NULL) {
+        return work_write_ranks(work, prefix, rank, rank + 1, ranks, summary, err);
     }
-    return status;
+    work_count(work, summary);
+    return train_trace_pack(work, rank, ranks, archive, err);
 }
 
-static enum orr_status train_trace_write_stage(const struct predict_job *job, const struct role_request *request,
-                                               uint32_t stage, const char *prefix, struct etz_writer *archive,
-                                               struct mem *mem, struct convert_summary *summary, struct orr_error *err)
+/* All ranks in their order, whatever stage each has; `works` are those of the stages. */
+static enum orr_status train_trace_write_ranks(const struct predict_job *job, const struct work *works,
+                                               const char *prefix, struct mem *mem, struct convert_summary *summary,
+                                               struct orr_error *err)
 {
-    uint32_t block = job->plan.tp * job->plan.cp * job->plan.dp;
-    struct work work;
-    work_init(&work, mem);
-    enum orr_status status = role_build(request, stage, &work, err);
-    if (status == ORR_OK && stage == 0) {
-        status = train_trace_check_size(job, &work, prefix, archive != NULL, err);
+    uint32_t ranks = job->plan.gpus;
+    struct etz_writer *archive = NULL;
+    struct etz_counts counts;
+    bool archived = etz_is_output(prefix), grouped = work_has_groups(&works[0], ranks);
+    enum orr_status status = train_trace_check_size(job, &works[0], prefix, archived, err);
+    if (status == ORR_OK && archived) {
+        status = etz_writer_open(prefix, mem, &archive, err);
     }
-    if (status == ORR_OK && archive != NULL) {
-        status =
-            train_trace_pack_stage(&work, stage * block, (stage + 1) * block, job->plan.gpus, archive, summary, err);
-    } else if (status == ORR_OK) {
-        status = work_write_ranks(&work, prefix, stage * block, (stage + 1) * block, job->plan.gpus, summary, err);
+    if (status == ORR_OK && archived && grouped) {
+        status = train_trace_pack(&works[0], UINT32_MAX, ranks, archive, err);
     }
-    if (status == ORR_OK && stage == 0 && archive == NULL) {
-        status = work_write_groups(&work, prefix, job->plan.gpus, err);
+    for (uint32_t rank = 0; status == ORR_OK && rank < ranks; rank++) {
+        const struct work *work = &works[order_stage_of(&job->plan, rank)];
+        status = train_trace_write_rank(work, rank, ranks, prefix, archive, summary, err);
     }
-    work_free(&work);
+    if (status == ORR_OK && !archived) {
+        status = work_write_groups(&works[0], prefix, ranks, err);
+    }
+    if (status == ORR_OK && archived) {
+        return etz_writer_commit(archive, &counts, err);
+    }
+    etz_writer_abort(archive);
     return status;
 }
 
@@ -126,24 +131,28 @@ static enum orr_status train_trace_write(const struct predict_job *job, bool mer
                                          struct mem *mem, struct convert_summary *summary, struct orr_error *err)
 {
     struct step_layout *layout = NULL;
+    uint32_t stages = job->plan.pp;
+    struct work *works = NULL;
     enum orr_status status = role_check(&job->plan, err);
     if (status == ORR_OK) {
         status = step_layout_make(&job->cost, &job->job, mem, &layout, err);
     }
     struct role_request request = train_trace_request(job, layout, merged);
-    struct etz_writer *archive = NULL;
-    struct etz_counts counts;
-    if (status == ORR_OK && etz_is_output(prefix)) {
-        status = etz_writer_open(prefix, mem, &archive, err);
+    if (status == ORR_OK) {
+        works = mem_zalloc(mem, stages * sizeof *works);
+        status = works == NULL ? mem_error(mem, "the stages", err) : ORR_OK;
     }
-    for (uint32_t stage = 0; status == ORR_OK && stage < job->plan.pp; stage++) {
-        status = train_trace_write_stage(job, &request, stage, prefix, archive, mem, summary, err);
+    for (uint32_t stage = 0; works != NULL && stage < stages; stage++) {
+        work_init(&works[stage], mem);
+        status = status == ORR_OK ? role_build(&request, stage, &works[stage], err) : status;
     }
-    if (status == ORR_OK && archive != NULL) {
-        status = etz_writer_commit(archive, &counts, err);
-    } else {
-        etz_writer_abort(archive);
+    if (status == ORR_OK) {
+        status = train_trace_write_ranks(job, works, prefix, mem, summary, err);
     }
+    for (uint32_t stage = 0; works != NULL && stage < stages; stage++) {
+        work_free(&works[stage]);
+    }
+    mem_free(mem, works, stages * sizeof *works);
     step_layout_free(layout, mem);
     return status;
 }
@@ -227,11 +236,12 @@ static enum orr_status train_trace_read_back(const struct work *work, uint32_t r
     return status;
 }
 
-/* All ranks of a stage, whose first is `first`. */
-static enum orr_status train_trace_load_ranks(const struct predict_job *job, const struct work *work, uint32_t first,
+/* All ranks of a stage. */
+static enum orr_status train_trace_load_ranks(const struct predict_job *job, const struct work *work, uint32_t stage,
                                               struct orr_workload *workload, struct orr_error *err)
 {
-    uint32_t block = job->plan.tp * job->plan.cp * job->plan.dp;
+    const struct work_layout stages = order_stages(&job->plan);
+    uint32_t block = job->plan.tp * job->plan.cp * job->plan.dp, first = stage * stages.stride;
     struct mem *mem = workload_mem(workload);
     struct work_group_ids ids;
     struct trace_graph *source = NULL;
@@ -240,7 +250,8 @@ static enum orr_status train_trace_load_ranks(const struct predict_job *job, con
     if (status == ORR_OK) {
         workload_give(workload, first, source);
     }
-    for (uint32_t rank = first + 1; status == ORR_OK && rank < first + block; rank++) {
+    for (uint32_t i = 1; status == ORR_OK && i < block; i++) {
+        uint32_t rank = (uint32_t)work_layout_member(&stages, i, stage);
         struct replica_group groups[WORK_GROUPS];
         const struct train_trace_shift shift = {(int64_t)rank - first};
         const struct scale_factor one = {1, 1};
@@ -269,7 +280,7 @@ static enum orr_status train_trace_load_groups(const struct predict_job *job, co
     uint64_t all = 0;
     work_group_ids(work, job->plan.gpus, &ids);
     for (uint32_t kind = 0; kind < WORK_GROUPS; kind++) {
-        count += ids.first[kind] != 0 ? job->plan.gpus / work->layouts[kind].count : 0;
+        count += ids.first[kind] != 0 ? job->plan.gpus / work_layout_size(&work->layouts[kind]) : 0;
         all += ids.first[kind] != 0 ? job->plan.gpus : 0;
     }
     struct sim_group *groups = workload_groups_make(workload, count, all, &members);
@@ -278,10 +289,11 @@ static enum orr_status train_trace_load_groups(const struct predict_job *job, co
     }
     for (uint32_t kind = 0; kind < WORK_GROUPS; kind++) {
         const struct work_layout *layout = &work->layouts[kind];
-        for (uint32_t i = 0; ids.first[kind] != 0 && i < job->plan.gpus / layout->count; i++) {
-            groups[at++] = (struct sim_group){(int32_t)(ids.first[kind] + i), layout->count, members};
-            for (uint32_t k = 0; k < layout->count; k++) {
-                *members++ = (uint32_t)(work_layout_first(layout, i) + (uint64_t)k * layout->stride);
+        uint32_t size = work_layout_size(layout);
+        for (uint32_t i = 0; ids.first[kind] != 0 && i < job->plan.gpus / size; i++) {
+            groups[at++] = (struct sim_group){(int32_t)(ids.first[kind] + i), size, members};
+            for (uint32_t k = 0; k < size; k++) {
+                *members++ = (uint32_t)work_layout_member(layout, i, k);
             }
         }
     }
@@ -339,7 +351,7 @@ enum orr_status train_trace_load(const struct predict_job *job, const struct ste
             status = train_trace_keep_marks(&work, mem, marks, err);
         }
         if (status == ORR_OK) {
-            status = train_trace_load_ranks(job, &work, i * (plan->gpus / plan->pp), made, err);
+            status = train_trace_load_ranks(job, &work, i, made, err);
         }
         work_free(&work);
     }

@@ -35,6 +35,20 @@ static uint32_t one_of(struct prng *prng, const uint32_t *list, uint32_t count)
     return list[prng_below(prng, count)];
 }
 
+/* Ranks in the usual order, or in any other; with experts stages are last, which is always legal. */
+static void shuffle_order(struct prng *prng, struct orr_train_plan *plan)
+{
+    uint32_t moving = plan->ep > 1 ? ORR_TRAIN_AXIS_COUNT - 1 : ORR_TRAIN_AXIS_COUNT;
+    if (prng_below(prng, 2) == 0) {
+        return;
+    }
+    for (uint8_t i = 0; i < ORR_TRAIN_AXIS_COUNT; i++) {
+        uint32_t other = i < moving ? prng_below(prng, i + 1u) : i;
+        plan->order[i] = plan->order[other];
+        plan->order[other] = i + 1;
+    }
+}
+
 /* Any plan that is legal, of at most 32 GPUs. */
 static struct orr_train_options any_job(uint64_t seed)
 {
@@ -58,6 +72,7 @@ static struct orr_train_options any_job(uint64_t seed)
     plan->global_batch = plan->dp * (1 + prng_below(&prng, 2 * plan->pp + 1));
     static const char *const frameworks[] = {"megatron", "fsdp", "nanotron"};
     options.framework = frameworks[prng_below(&prng, 3)];
+    shuffle_order(&prng, plan);
     return options;
 }
 
@@ -131,6 +146,12 @@ static void prediction_and_simulation_agree_where_nothing_contends(void **state)
          "fsdp",
          {.gpus = 16, .sharding = ORR_TRAIN_SHARDING_HYBRID, .fsdp_group = 4, .global_batch = 32, .seq = 2048}},
         {"mixtral-8x7b", "dgx-h100", NULL, {.gpus = 32, .tp = 2, .ep = 8, .global_batch = 64}},
+        {"llama3-8b", "dgx-h100", NULL, {.gpus = 32, .tp = 2, .pp = 4, .global_batch = 64, .order = {1, 2, 3, 5, 4}}},
+        {"llama3-8b", "dgx-h100", NULL, {.gpus = 32, .tp = 4, .pp = 4, .global_batch = 64, .order = {4, 5, 1, 2, 3}}},
+        {"mixtral-8x7b",
+         "dgx-h100",
+         NULL,
+         {.gpus = 32, .tp = 2, .ep = 8, .global_batch = 64, .order = {4, 2, 3, 1, 5}}},
     };
     for (size_t i = 0; i < COUNT_OF(jobs); i++) {
         struct orr_train_options options;
@@ -183,7 +204,7 @@ static struct stage_sums sums_of(const struct work *work)
     struct stage_sums sums = {{0}, {0}, 0, 0};
     for (uint32_t i = 0; i < work->node_count; i++) {
         const struct work_node *node = &work->nodes[i];
-        double whole = node->comm_type == ALL_GATHER ? work->layouts[node->group].count : 1;
+        double whole = node->comm_type == ALL_GATHER ? work_layout_size(&work->layouts[node->group]) : 1;
         sums.us[node->mark] += (double)node->duration_us;
         sums.bytes[node->mark] += node->type == TRACE_COLL ? whole * (double)node->comm_bytes : 0;
         sums.sends += node->type == TRACE_SEND;
@@ -262,11 +283,12 @@ static void check_gradients(const struct predict_job *job, const struct step_lay
         const struct work_node *node = &work->nodes[i];
         bool dense = node->type == TRACE_COLL && (node->group == WORK_DP || node->group == WORK_SHARD);
         summed += dense && node->comm_type != ALL_GATHER ? (double)node->comm_bytes : 0;
-        gathered +=
-            dense && node->comm_type == ALL_GATHER ? (double)node->comm_bytes * work->layouts[node->group].count : 0;
+        gathered += dense && node->comm_type == ALL_GATHER
+                        ? (double)node->comm_bytes * work_layout_size(&work->layouts[node->group])
+                        : 0;
     }
     enum work_group group = job->plan.sharding == ORR_TRAIN_SHARDING_HYBRID ? WORK_SHARD : WORK_DP;
-    double times = sharded ? plan_micro_batches(&job->plan) : 1, grouped = work->layouts[group].count > 1;
+    double times = sharded ? plan_micro_batches(&job->plan) : 1, grouped = work_layout_size(&work->layouts[group]) > 1;
     double gathers = sharded ? 2 * times : plan_optimizer_shards(&job->plan) > 1 ? 1 : 0;
     CHECK(fabs(summed - grouped * times * weights * job->framework.gradient_bytes) <= 1e-4 * summed + 64,
           "seed %" PRIu64 " stage %u: %.0f bytes summed of %.0f weights", seed, stage, summed, weights);
