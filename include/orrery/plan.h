@@ -26,10 +26,11 @@ enum orr_plan_objective {
 /* Start from orr_plan_options_init. Texts are borrowed. */
 struct orr_plan_options {
     size_t size;
-    /* The job: model, machine, GPUs, global batch (0: 4 Mi tokens), sequence, framework. Degrees, micro-batch, ZeRO and
-     * recompute are the caller's own plan, which the found ones are compared with; none of them said: there is none. */
+    /* The job: model, machine, GPUs, global batch (0: 4 Mi tokens), sequence, framework. Degrees, micro-batch, ZeRO,
+     * recompute and order are the caller's own plan, which the found ones are compared with; none of them said: there
+     * is none. */
     struct orr_train_options job;
-    const char *fix; /* what is not to be searched: "tp=8,recompute=none"; or NULL */
+    const char *fix; /* what is not to be searched: "tp=8,recompute=none,order=tp-cp-ep-dp-pp"; or NULL */
     enum orr_plan_objective objective;
     double max_memory_gb; /* that a plan may need; 0: the device's */
     double seconds;       /* to search at most; 0: until all are predicted */
@@ -54,13 +55,16 @@ struct orr_plan_result {
     uint64_t predicted; /* of them; fewer: the time was over, or the search was ended */
     uint64_t refused;   /* of those predicted: not legal */
     uint64_t too_large; /* legal, and need more memory than there is */
+    uint64_t orders;    /* of ranks that were predicted beside the usual one, of all plans */
     bool interrupted;   /* the callback ended it before all were predicted */
     double bound_s;     /* no plan is faster: all products at the device's peak, nothing else */
     uint32_t count;     /* plans told, the best first; 0: none fits, and `smallest` needs least */
     struct orr_plan_row rows[ORR_PLAN_TOP];
     struct orr_train_result smallest;
     bool has_own;
-    struct orr_train_result own; /* the caller's plan */
+    struct orr_train_result own;   /* the caller's plan */
+    bool has_other;                /* the first plan's ranks could lie otherwise */
+    struct orr_train_result other; /* it in the usual order, or, where that is the best, in the best of the others */
 };
 
 void orr_plan_options_init(struct orr_plan_options *options);

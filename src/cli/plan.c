@@ -90,7 +90,8 @@ static const struct cli_usage plan_usage = {
     .headings = cli_train_headings,
     .about =
         "Find the best parallelism for a model on a machine: every legal combination of tensor, pipeline, context, "
-        "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as by orrery train. If you "
+        "expert and data parallelism, ZeRO, micro-batch, chunks, recompute and order of ranks is predicted as by "
+        "orrery train. If you "
         "give degrees, they are your own plan, and the best is compared with it.",
     .examples = "  orrery plan llama3-8b --machine dgx-h100:2 --global-batch 128\n"
                 "  orrery plan llama3-70b --machine dgx-h100:8 --tp 8 --pp 4\n"

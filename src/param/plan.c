@@ -10,7 +10,7 @@ static const char *const plan_objectives[] = {ORR_PLAN_OBJECTIVES(WORD_X) NULL};
 
 const struct param param_plan[] = {
     {"fix", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .value = "NAME=VALUE,...", AT(fix),
-     .help = "Degrees to fix instead of searching: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
+     .help = "Degrees to fix instead of searching: tp, pp, cp, ep, vpp, zero, micro-batch, recompute, order"},
     {"objective", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(objective), .words = plan_objectives,
      .initial = "step", .help = "What to optimise: step time, cost, energy or memory"},
     {"max-memory", .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB", AT(max_memory_gb), .real_most = 1e6,

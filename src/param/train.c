@@ -286,7 +286,7 @@ const struct param param_train[] = {
     {"vpp", DEGREE(vpp), .help = "Chunks of layers on each pipeline stage"},
     {"order", .kind = PARAM_READ, .group = PARAM_GROWTH, .value = "LIST", .read = train_read_order,
      .write = train_write_order, .unwritten = "tp-cp-ep-dp-pp",
-     .help = "How ranks are numbered, what has neighbouring numbers first: tp, cp, ep, dp, pp with - between"},
+     .help = "How ranks are numbered, the axis with adjacent ranks first: tp, cp, ep, dp, pp with - between"},
     {"sp", .kind = PARAM_FLAG, .group = PARAM_GROWTH, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.sp),
      .help = "Sequence parallelism: shard activations between matrix products over tp"},
     {"zero", .kind = PARAM_READ, .group = PARAM_GROWTH, .value = "N", .most = 3, .read = train_read_zero,

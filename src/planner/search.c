@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "io/crew.h"
 #include "orrery/plan.h"
+#include "planner/orders.h"
 #include "planner/space.h"
 #include "report/plan.h"
 #include "train/energy.h"
@@ -25,6 +26,8 @@ struct search_seen {
     double value;  /* of the objective: less is better; INFINITY: not legal, or not predicted */
     double memory; /* bytes */
     bool is_predicted, fits;
+    uint8_t order[ORR_TRAIN_AXIS_COUNT]; /* of ranks: the best */
+    uint32_t orders;                     /* predicted beside the usual one */
 };
 
 struct search {
@@ -36,6 +39,8 @@ struct search {
     struct neighbours *neighbours; /* NULL: not asked */
     struct search_seen *seen;      /* of space.plans */
     double room;                   /* bytes that a plan may need */
+    uint32_t server;               /* its ranks */
+    bool is_ordered;               /* the order of ranks is fixed */
     uint64_t until_ns;             /* 0: no end */
     uint64_t taken;                /* plans predicted so far */
     atomic_bool is_ended;          /* the callback did it, or the leader is gone */
@@ -71,6 +76,27 @@ static double search_value(const struct search *search, const struct orr_train_r
     }
 }
 
+/* The ranks of a plan that fits in other orders; `settled` is it in the usual one. */
+static void search_orders(const struct search *search, const struct orr_train_plan *settled, struct search_seen *seen)
+{
+    uint8_t orders[ORDERS_MOST][ORR_TRAIN_AXIS_COUNT];
+    struct orr_train_plan plan = *settled;
+    plan.fsdp_group = search->job.plan.fsdp_group; /* by the order, where nobody says it */
+    uint32_t count = orders_list(&plan, search->server, orders);
+    struct orr_train_result result;
+    struct orr_error err;
+    for (uint32_t i = 1; i < count; i++) {
+        memcpy(plan.order, orders[i], sizeof plan.order);
+        if (search_predict(search, &plan, &result, &err) == ORR_OK && (double)result.memory.total <= search->room &&
+            search_value(search, &result) < seen->value) {
+            seen->value = search_value(search, &result);
+            seen->memory = (double)result.memory.total;
+            memcpy(seen->order, plan.order, sizeof seen->order);
+        }
+    }
+    seen->orders = count - 1;
+}
+
 static void *search_plan(void *context, uint64_t piece)
 {
     struct search *search = context;
@@ -83,6 +109,10 @@ static void *search_plan(void *context, uint64_t piece)
         seen->value = search_value(search, &result);
         seen->memory = (double)result.memory.total;
         seen->fits = seen->memory <= search->room;
+        memcpy(seen->order, result.plan.order, sizeof seen->order);
+        if (seen->fits && !search->is_ordered) {
+            search_orders(search, &result.plan, seen);
+        }
     }
     return NULL;
 }
@@ -233,7 +263,9 @@ static enum orr_status search_choose(struct search *search, struct orr_error *er
     qsort(order, count, sizeof *order, search_compare);
     search->finalist_count = count < SEARCH_FINALISTS ? count : SEARCH_FINALISTS;
     for (uint32_t i = 0; i < search->finalist_count; i++) {
-        search->finalists[i] = order[i].index;
+        uint32_t plan = order[i].index;
+        search->finalists[i] = plan;
+        memcpy(search->space.plans[plan].order, search->seen[plan].order, sizeof search->seen[plan].order);
     }
     mem_free(&search->mem, order, bytes);
     return ORR_OK;
@@ -291,6 +323,7 @@ static enum orr_status search_count(const struct search *search, struct orr_plan
         made->predicted += seen->is_predicted;
         made->refused += seen->is_predicted && !legal;
         made->too_large += legal && !seen->fits;
+        made->orders += seen->orders;
         if (legal && seen->memory < least) {
             least = seen->memory;
             smallest = i;
@@ -303,7 +336,8 @@ static enum orr_status search_count(const struct search *search, struct orr_plan
 
 static bool search_has_own(const struct orr_train_plan *plan)
 {
-    return (plan->tp | plan->pp | plan->cp | plan->ep | plan->vpp | plan->micro_batch | plan->zero) != 0;
+    return (plan->tp | plan->pp | plan->cp | plan->ep | plan->vpp | plan->micro_batch | plan->zero | plan->order[0]) !=
+           0;
 }
 
 /* GPUs, sequence and batch, and from them all plans. */
@@ -316,7 +350,7 @@ static enum orr_status search_settle(struct search *search, struct orr_error *er
         return error_set(err, ORR_EINVAL,
                          "parameter 'backend': plans are predicted; orrery train simulates one of them");
     }
-    enum orr_status status = predict_asked(&search->job, &model, err);
+    enum orr_status status = predict_asked(&search->job, &model, &search->server, err);
     if (status == ORR_OK) {
         status = space_fix(search->options->fix, &fixed, err);
     }
@@ -332,6 +366,8 @@ static enum orr_status search_settle(struct search *search, struct orr_error *er
     base.tp = base.pp = base.cp = base.ep = base.etp = base.vpp = base.dp = base.micro_batch = base.zero = 0;
     base.zero_said = true;
     base.recompute = ORR_TRAIN_RECOMPUTE_NONE;
+    search->is_ordered = (fixed.bits >> SPACE_ORDER & 1) != 0;
+    memcpy(base.order, fixed.plan.order, sizeof base.order);
     status = space_list(&model, &base, &fixed, &search->mem, &search->space, err);
     if (status == ORR_OK && search->space.count == 0) {
         status =
@@ -391,6 +427,33 @@ static enum orr_status search_own(const struct search *search, struct orr_plan_r
     return status;
 }
 
+/* The best plan in the usual order of ranks, or, where it is in that, in the best of the others. */
+static enum orr_status search_other(const struct search *search, struct orr_plan_result *made, struct orr_error *err)
+{
+    uint8_t orders[ORDERS_MOST][ORR_TRAIN_AXIS_COUNT];
+    const struct orr_train_result *best = &made->rows[0].result;
+    struct orr_train_plan plan = best->plan;
+    bool usual = orr_train_order_is_usual(&plan);
+    plan.fsdp_group = search->job.plan.fsdp_group;
+    uint32_t count = made->count == 0 || search->is_ordered ? 0 : orders_list(&plan, search->server, orders);
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = usual ? 1 : 0; status == ORR_OK && i < (usual ? count : count > 0); i++) {
+        struct orr_train_result other;
+        memcpy(plan.order, orders[i], sizeof plan.order);
+        status = search_predict(search, &plan, &other, err);
+        if (status == ORR_OK && search->neighbours != NULL) {
+            status = neighbours_ask(search->neighbours, search->job.interconnect, NULL, &other, err);
+            energy_of_step(&search->job, &other);
+        }
+        if (status == ORR_OK &&
+            (!made->has_other || search_value(search, &other) < search_value(search, &made->other))) {
+            made->other = other;
+            made->has_other = true;
+        }
+    }
+    return status;
+}
+
 static enum orr_status search_run(struct search *search, struct orr_plan_result *made, struct orr_error *err)
 {
     enum orr_status status = search_settle(search, err);
@@ -411,6 +474,7 @@ static enum orr_status search_run(struct search *search, struct orr_plan_result 
         search_tell(search, made);
         made->bound_s = any->mfu > 0 ? (double)any->step_ns * 1e-9 * any->mfu : 0;
         made->interrupted = search->is_ended && made->predicted < made->plans;
+        status = search_other(search, made, err);
     }
     return status;
 }

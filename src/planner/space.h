@@ -29,7 +29,8 @@ struct space_fixed {
     X(VPP, "vpp", vpp)                                                                                                 \
     X(ZERO, "zero", zero)                                                                                              \
     X(MICRO_BATCH, "micro-batch", micro_batch)                                                                         \
-    X(RECOMPUTE, "recompute", recompute)
+    X(RECOMPUTE, "recompute", recompute)                                                                               \
+    X(ORDER, "order", order)
 
 enum space_degree {
 #define SPACE_X(symbol, name, field) SPACE_##symbol,

@@ -54,19 +54,22 @@ static double plan_slower(const struct orr_train_result *best, const struct orr_
 static void plan_text_row(const struct orr_train_result *row, const char *rank, bool on_front, FILE *stream)
 {
     const struct orr_train_plan *plan = &row->plan;
+    char order[ORR_TRAIN_ORDER_ROOM];
     (void)fprintf(stream,
                   "%4s %4" PRIu32 " %3" PRIu32 " %3" PRIu32 " %3" PRIu32 " %5" PRIu32 " %3" PRIu32 " %4" PRIu32
-                  " %5" PRIu32 " %-9s %11.1f %9.0f %5.1f %8.1f%s  %s\n",
+                  " %5" PRIu32 " %-9s %-14s %11.1f %9.0f %5.1f %8.1f%s  %s\n",
                   rank, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->vpp, plan->zero, plan->micro_batch,
-                  plan_recomputes[plan->recompute], (double)row->step_ns * 1e-6, row->tokens_per_s_per_gpu,
-                  100 * row->mfu, (double)row->memory.total * 1e-9, on_front ? "*" : " ", row->bound_by);
+                  plan_recomputes[plan->recompute], orr_train_order_text(plan, false, order),
+                  (double)row->step_ns * 1e-6, row->tokens_per_s_per_gpu, 100 * row->mfu,
+                  (double)row->memory.total * 1e-9, on_front ? "*" : " ", row->bound_by);
 }
 
 static void plan_text_table(const struct orr_plan_result *result, FILE *stream)
 {
     char rank[16];
-    (void)fprintf(stream, "%4s %4s %3s %3s %3s %5s %3s %4s %5s %-9s %11s %9s %5s %8s   %s\n", "", "tp", "pp", "cp",
-                  "ep", "dp", "vpp", "zero", "micro", "recompute", "step ms", "tok/s/GPU", "MFU", "GB", "bound by");
+    (void)fprintf(stream, "%4s %4s %3s %3s %3s %5s %3s %4s %5s %-9s %-14s %11s %9s %5s %8s   %s\n", "", "tp", "pp",
+                  "cp", "ep", "dp", "vpp", "zero", "micro", "recompute", "order", "step ms", "tok/s/GPU", "MFU", "GB",
+                  "bound by");
     for (uint32_t i = 0; i < result->count; i++) {
         (void)snprintf(rank, sizeof rank, "%" PRIu32, i + 1);
         plan_text_row(&result->rows[i].result, rank, result->rows[i].on_front, stream);
@@ -88,6 +91,24 @@ static void plan_text_none(const struct orr_plan_result *result, FILE *stream)
     plan_text_row(&result->smallest, "", false, stream);
 }
 
+/* By what the order of ranks of the best plan wins, and how the groups lie in both. */
+static void plan_text_order(const struct orr_train_result *best, const struct orr_train_result *other, FILE *stream)
+{
+    char text[ORR_TRAIN_ORDER_ROOM];
+    const struct orr_train_result *both[] = {best, other};
+    double slower = plan_slower(best, other);
+    (void)fprintf(stream, "Its ranks in %s order, %s, %s %.1f %%",
+                  orr_train_order_is_usual(&other->plan) ? "the usual" : "another",
+                  orr_train_order_text(&other->plan, false, text), slower < 0 ? "gain" : "lose",
+                  slower < 0 ? -slower : slower);
+    plan_text_losses(best, other, stream);
+    for (int i = 0; i < 2; i++) {
+        (void)fprintf(stream, "\n  %-14s ", orr_train_order_text(&both[i]->plan, false, text));
+        report_train_places(both[i], stream);
+    }
+    (void)fputc('\n', stream);
+}
+
 void report_plan_text(const struct orr_plan_result *result, FILE *stream)
 {
     const struct orr_train_result *any = result->count > 0 ? &result->rows[0].result : &result->smallest;
@@ -98,6 +119,10 @@ void report_plan_text(const struct orr_plan_result *result, FILE *stream)
                   "Plans         %" PRIu64 " predicted of %" PRIu64 ": %" PRIu64 " need too much memory, %" PRIu64
                   " are not legal\n",
                   result->predicted, result->plans, result->too_large, result->refused);
+    if (result->orders > 0) {
+        (void)fprintf(stream, "Orders        %" PRIu64 " other orders of ranks predicted for those that fit\n",
+                      result->orders);
+    }
     if (result->count == 0) {
         plan_text_none(result, stream);
         return;
@@ -116,6 +141,9 @@ void report_plan_text(const struct orr_plan_result *result, FILE *stream)
         (void)fprintf(stream, "The second loses %.1f %%", plan_slower(best, second));
         plan_text_losses(best, second, stream);
         (void)fputc('\n', stream);
+    }
+    if (result->has_other) {
+        plan_text_order(best, &result->other, stream);
     }
     if (result->has_own) {
         double slower = plan_slower(best, &result->own);
@@ -164,6 +192,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     json_write_member_bool(&writer, "interrupted", result->interrupted);
     json_write_member_u64(&writer, "refused", result->refused);
     json_write_member_u64(&writer, "too_large", result->too_large);
+    json_write_member_u64(&writer, "orders", result->orders);
     json_write_member_fixed(&writer, "bound_s", result->bound_s, 6);
     json_write_key(&writer, "best");
     json_write_array(&writer, false);
@@ -174,6 +203,12 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
+    if (result->has_other) {
+        json_write_key(&writer, "other_order");
+        json_write_object(&writer, true);
+        plan_json_row(&writer, &result->other);
+        json_write_object_end(&writer);
+    }
     if (result->has_own) {
         json_write_key(&writer, "own");
         json_write_object(&writer, true);

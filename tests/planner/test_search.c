@@ -75,6 +75,40 @@ static void what_is_fixed_stays(void **state)
     CHECK(orr_plan_search(&options, &result, &err) == ORR_EINVAL, "nothing is divided so");
 }
 
+static void the_best_order_of_ranks_is_found_and_told(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp",
+                                         "cp-tp-ep-dp-pp", "pp-tp-cp-ep-dp", "pp-dp-tp-cp-ep"};
+    struct orr_plan_options options = asked("llama3-70b", "dgx-h100:8", 64);
+    options.job.without_neighbours = true;
+    options.fix = "tp=2,pp=4,cp=2,zero=1,recompute=full,micro-batch=1,vpp=1";
+    struct orr_plan_result *result = found(&options);
+    const struct orr_train_result *best = &result->rows[0].result;
+    CHECK(result->count == 1 && result->orders > 5, "%u plans, %" PRIu64 " orders", result->count, result->orders);
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        char fix[128];
+        (void)snprintf(fix, sizeof fix, "%s,order=%s", options.fix, orders[i]);
+        struct orr_plan_options fixed = options;
+        struct orr_train_options job = options.job;
+        struct orr_train_result one;
+        fixed.fix = fix;
+        struct orr_plan_result *other = found(&fixed);
+        CHECK(other->count == 1 && other->orders == 0 && !other->has_other, "%s is not searched", orders[i]);
+        CHECK(other->rows[0].result.step_ns >= best->step_ns, "%s", orders[i]);
+        job.plan = other->rows[0].result.plan;
+        memset(job.plan.order, 0, sizeof job.plan.order);
+        CHECK_OK(orr_train_set(&job, "order", orders[i], &err), &err);
+        CHECK_OK(orr_train_step(&job, &one, &err), &err);
+        CHECK_U64(one.step_ns, other->rows[0].result.step_ns, "%s as orrery train tells it", orders[i]);
+        free(other);
+    }
+    CHECK(result->has_other && result->other.step_ns >= best->step_ns, "by how much another is slower");
+    free(result);
+    options.fix = "order=tp-dp-tp";
+    CHECK(orr_plan_search(&options, &result, &err) == ORR_EINVAL, "an order with tp twice");
+}
+
 static void threads_change_nothing(void **state)
 {
     (void)state;
@@ -182,6 +216,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_plan_that_is_tried_by_hand_is_faster),
         cmocka_unit_test(what_is_fixed_stays),
+        cmocka_unit_test(the_best_order_of_ranks_is_found_and_told),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(where_nothing_fits_the_smallest_is_told),
         cmocka_unit_test(ones_own_plan_is_compared),
