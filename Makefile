@@ -12,7 +12,7 @@ SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 SANITIZER    ?= clang
 LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo site examples web test test-web test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
+.PHONY: all help demo site examples web wasm test test-web test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -34,6 +34,11 @@ examples: all ## every script of examples/, with what it prints
 web: ## web/dist/report.html from its TypeScript sources (needs node)
 	@tools/setup-deps web
 	@cd web && npm ci --no-audit --no-fund --loglevel=error && npx tsc --noEmit && node build.mjs
+
+wasm: all ## training steps as WebAssembly, compared with the program (build-wasm/orrery.js; needs emscripten)
+	@tools/setup-deps wasm
+	@tools/wasm $(BUILD) build-wasm
+	@node tests/web/wasm.mjs $(BUILD)/orrery build-wasm/orrery.js
 
 test-web: all ## the page in Chromium: every section, no fault of access, a million events
 	@tools/setup-deps web-test
@@ -114,4 +119,4 @@ coverage: ## which lines of src/ the tests run, by folder and by file (build-cov
 	    tools/coverage build-coverage && exit $$status
 
 clean: ## remove everything built
-	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-tsan build-fuzz build-lint-gcc build-lint-clang
+	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-wasm build-tsan build-fuzz build-lint-gcc build-lint-clang

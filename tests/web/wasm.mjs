@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training steps in WebAssembly against the program: `wasm.mjs ORRERY ORRERY.JS`. The same document, every number of it, for
+// jobs over models, machines and ways to divide them; what cannot be is said in the same words. Ends with "N passed, N failed".
+import { spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
+import { resolve } from "node:path";
+
+const module = await createRequire(import.meta.url)(resolve(process.argv[3]))();
+let passed = 0;
+let failed = 0;
+
+function inBrowser(job) {
+  const lines = module.allocateUTF8(Object.entries(job).map(([name, value]) => `${name}=${value}`).join("\n"));
+  const answer = module._orrery_train(lines);
+  const text = module.UTF8ToString(answer);
+  module._free(answer);
+  module._free(lines);
+  return text;
+}
+
+function native(job) {
+  const ran = spawnSync(resolve(process.argv[2]), ["train", ...Object.entries(job).flatMap(([name, value]) => [`--${name}`, value]), "--json", "-"], { encoding: "utf8" });
+  return ran.status === 0 ? ran.stdout : ran.stderr;
+}
+
+const jobs = [];
+for (const model of ["llama3-8b", "llama3-70b", "deepseek-v3", "gpt3-175b"]) {
+  for (const machine of ["dgx-h100:8", "dgx-a100:16", "dgx-h100:16 > rail:200Gbps"]) {
+    for (const [tp, pp, batch] of [[1, 1, 128], [8, 1, 256], [4, 4, 512], [8, 8, 1024]]) {
+      jobs.push({ model, machine, tp: String(tp), pp: String(pp), "global-batch": String(batch) });
+    }
+  }
+}
+for (const framework of ["megatron", "torchtitan"]) jobs.push({ model: "llama3-8b", machine: "dgx-h100:1", framework, "global-batch": "64", recompute: "selective" });
+jobs.push({ model: "no-such-model", machine: "dgx-h100:1" }, { model: "llama3-8b", machine: "dgx-h100:1", tp: "3" });
+
+const times = [];
+for (const job of jobs) {
+  const want = native(job);
+  const begun = performance.now();
+  const got = inBrowser(job);
+  times.push(performance.now() - begun);
+  const same = got.startsWith('{"error"') ? want.includes(JSON.parse(got).error.replace(/parameter '(.*?)'/g, "--$1")) : got === want;
+  if (same) passed++;
+  else {
+    failed++;
+    const lines = want.split("\n");
+    const first = got.split("\n").findIndex((line, i) => line !== lines[i]);
+    console.log(`FAIL ${JSON.stringify(job)}: ${got.split("\n")[first]}, not ${lines[first]}`);
+  }
+}
+times.sort((a, b) => a - b);
+console.log(`a step in WebAssembly: ${times[times.length >> 1].toFixed(1)} ms (median of ${times.length})`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
