@@ -182,6 +182,10 @@ char *cli_quote_command(int argc, char **argv);
 void cli_print_next(char **words);
 /* The same for traces at `prefix`: a run on a ring of as many ranks. */
 void cli_print_next_run(const char *prefix, uint32_t ranks);
+/* "Wrote 4 traces into NAME.etz" or, of files, "Wrote 4 traces, NAME.0.et to NAME.3.et": no end of a line. */
+void cli_print_traces(const char *prefix, uint32_t ranks);
+/* Whether traces written to `prefix` become one archive. */
+bool cli_is_archive(const char *prefix);
 
 enum { CLI_WARNINGS_SHOWN = 20 };
 

@@ -2,9 +2,6 @@
 /* `orrery gen`: small traces to start from, one subcommand a pattern. */
 #include "cli/cli.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define AT(field) .place = offsetof(struct orr_gen_options, field)
 #define ROW_NPUS                                                                                                       \
     {                                                                                                                  \
@@ -14,7 +11,8 @@
 #define ROW_OUTPUT                                                                                                     \
     {                                                                                                                  \
         "output", .letter = 'o', .kind = PARAM_PATH, .value = "PREFIX", AT(prefix),                                    \
-                  .help = "Required: files are PREFIX.RANK.et; missing folders are made"                               \
+                  .help = "Required: files are PREFIX.RANK.et, or one archive where it is NAME.etz; missing folders "  \
+                          "are made"                                                                                   \
     }
 
 static const struct param collective_rows[] = {
@@ -38,34 +36,36 @@ static const struct param three_node_rows[] = {
     {0},
 };
 
+struct gen_command {
+    struct orr_gen_options gen; /* first: the rows' places are its own */
+    bool typed;                 /* the type was a word */
+};
+
 static void cli_gen_print_written(const struct orr_gen_options *gen)
 {
-    if (gen->npus == 1) {
-        (void)printf("Wrote %s.0.et.\n", gen->prefix);
-    } else {
-        (void)printf("Wrote %" PRIu32 " traces, %s.0.et to %s.%" PRIu32 ".et.\n", gen->npus, gen->prefix, gen->prefix,
-                     gen->npus - 1);
-    }
+    cli_print_traces(gen->prefix, gen->npus);
+    (void)puts(".");
     cli_print_next_run(gen->prefix, gen->npus);
 }
 
 static int cli_gen_generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)
 {
-    struct orr_gen_options gen = {.pattern = pattern};
+    struct gen_command command = {.gen.pattern = pattern};
+    const struct orr_gen_options *gen = &command.gen;
     struct orr_error err = {0};
     int code = 0;
-    param_defaults(self->usage->tables, &gen);
-    if (!cli_begin(self, argc, argv, &gen, &code)) {
+    param_defaults(self->usage->tables, &command);
+    if (!cli_begin(self, argc, argv, &command, &code)) {
         return code;
     }
     enum orr_status status =
-        gen.prefix == NULL || gen.prefix[0] == '\0'
+        gen->prefix == NULL || gen->prefix[0] == '\0'
             ? error_set(&err, ORR_EINVAL, "missing -o PREFIX (where to write; files are PREFIX.RANK.et)")
-            : orr_gen(&gen, &err);
+            : orr_gen(gen, &err);
     if (status != ORR_OK) {
         return cli_fail(&err);
     }
-    cli_gen_print_written(&gen);
+    cli_gen_print_written(gen);
     return 0;
 }
 
@@ -79,11 +79,26 @@ static int run_three_node(const struct cli_command *self, int argc, char **argv)
     return cli_gen_generate(self, argc, argv, ORR_PATTERN_THREE_NODE);
 }
 
+/* The type, without --type before it. */
+static enum orr_status gen_collective_word(void *options, const char *word, struct orr_error *err)
+{
+    struct gen_command *command = options;
+    (void)err;
+    if (command->typed) {
+        return ORR_EINVAL;
+    }
+    command->typed = true;
+    command->gen.type = word;
+    return ORR_OK;
+}
+
 static const struct cli_usage collective_usage = {
+    .argument = gen_collective_word,
+    .forms = "[TYPE]",
     .tables = (const struct param_table[]){{collective_rows, 0, 0}, {0}},
     .about = "Write traces in which every rank takes part in one collective.",
     .examples = "  orrery gen collective --type all-reduce --bytes 1MiB --ranks 8 -o traces/ar\n"
-                "  orrery gen collective --type all-to-all --ranks 64 -o traces/alltoall\n",
+                "  orrery gen collective all-to-all --ranks 64 -o alltoall.etz\n",
 };
 
 static const struct cli_usage three_node_usage = {

@@ -95,11 +95,15 @@ static int cli_gen_ddp_run(const struct cli_command *self, int argc, char **argv
     if (status != ORR_OK) {
         return cli_fail(&err);
     }
-    (void)printf("Wrote %" PRIu32 " trace%s, %s.0.et%s: %" PRIu64 " step%s of %" PRIu64 " bytes in %" PRIu32
-                 " bucket%s, the first of %" PRIu64 ".\n",
-                 ddp->npus, ddp->npus == 1 ? "" : "s", ddp->prefix, ddp->npus == 1 ? "" : " and so on", ddp->steps,
-                 ddp->steps == 1 ? "" : "s", summary.bytes, summary.buckets, summary.buckets == 1 ? "" : "s",
-                 summary.first_bytes);
+    if (cli_is_archive(ddp->prefix)) {
+        cli_print_traces(ddp->prefix, ddp->npus);
+    } else {
+        (void)printf("Wrote %" PRIu32 " trace%s, %s.0.et%s", ddp->npus, ddp->npus == 1 ? "" : "s", ddp->prefix,
+                     ddp->npus == 1 ? "" : " and so on");
+    }
+    (void)printf(": %" PRIu64 " step%s of %" PRIu64 " bytes in %" PRIu32 " bucket%s, the first of %" PRIu64 ".\n",
+                 ddp->steps, ddp->steps == 1 ? "" : "s", summary.bytes, summary.buckets,
+                 summary.buckets == 1 ? "" : "s", summary.first_bytes);
     cli_print_next_run(ddp->prefix, ddp->npus);
     return 0;
 }

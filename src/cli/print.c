@@ -87,6 +87,23 @@ void cli_print_next(char **words)
     free(line);
 }
 
+bool cli_is_archive(const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return length > 4 && strcmp(prefix + length - 4, ".etz") == 0;
+}
+
+void cli_print_traces(const char *prefix, uint32_t ranks)
+{
+    if (cli_is_archive(prefix)) {
+        (void)printf("Wrote %" PRIu32 " trace%s into %s", ranks, ranks == 1 ? "" : "s", prefix);
+    } else if (ranks == 1) {
+        (void)printf("Wrote %s.0.et", prefix);
+    } else {
+        (void)printf("Wrote %" PRIu32 " traces, %s.0.et to %s.%" PRIu32 ".et", ranks, prefix, prefix, ranks - 1);
+    }
+}
+
 void cli_print_next_run(const char *prefix, uint32_t ranks)
 {
     bool alone = ranks == 1; /* which needs no machine */

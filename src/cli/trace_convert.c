@@ -73,7 +73,9 @@ static void print_summary(const struct orr_convert_options *convert, const struc
     char last[4096];
     orr_convert_path(convert, summary, 0, first, sizeof first);
     orr_convert_path(convert, summary, summary->files == 0 ? 0 : summary->files - 1, last, sizeof last);
-    if (summary->files == 1) {
+    if (cli_is_archive(convert->output)) {
+        cli_print_traces(convert->output, summary->files);
+    } else if (summary->files == 1) {
         (void)printf("Wrote %s", first);
     } else {
         (void)printf("Wrote %" PRIu32 " traces, %s to %s", summary->files, first, last);

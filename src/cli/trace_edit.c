@@ -99,8 +99,7 @@ static enum orr_status cli_trace_edit_lay_out(struct cli_edit *edit, const char 
     if (ways == 2) {
         return error_set(err, ORR_EINVAL, "-o and --in-place both say where to write; give one");
     }
-    size_t length = edit->output == NULL ? 0 : strlen(edit->output);
-    if (length > 4 && strcmp(edit->output + length - 4, ".etz") == 0) {
+    if (edit->output != NULL && cli_is_archive(edit->output)) {
         return error_set(err, ORR_EINVAL, "-o %s: files are written, of which orrery trace pack makes an archive",
                          edit->output);
     }

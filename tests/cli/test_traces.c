@@ -223,6 +223,11 @@ static void an_archive_is_a_prefix_like_any_other(void **state)
     CHECK_CONTAINS(result->out, "packed/three.etz of ");
     CHECK_CONTAINS(result->out, ": 1 different, 0 of them told by another.");
     CHECK_CONTAINS(result->out, "Next: orrery run --workload packed/three.etz");
+    result = program_run("gen collective all-gather --ranks 4 -o typed.etz");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Wrote 4 traces into typed.etz.\n");
+    CHECK_CONTAINS(program_run("trace stat typed.etz.0.et")->out, "all-gather");
+    CHECK_EXIT(program_run("gen collective all-gather all-reduce --ranks 4 -o twice.etz"), 2);
     CHECK_EXIT(program_run("gen three-node --bytes 2MiB --npus 4 -o made.etz"), 0);
     CHECK_EXIT(program_run("trace unpack made.etz -o again/three"), 0);
     for (int rank = 0; rank < 4; rank++) {
