@@ -89,6 +89,10 @@ static int cli_run_simulate(struct run_options *options, struct cli_warnings *wa
             ORR_OK) {
         return cli_fail(&err);
     }
+    bool is_told = !options->out.quiet && !options->out.no_progress;
+    if (is_told && options->run.machine != NULL && options->run.collective_times == ORR_COLLECTIVES_SIMULATED) {
+        watch.sooner = "--collective-times model answers at once, with times of collectives as they are measured";
+    }
     const struct orr_notices notices = cli_notices(warnings, options->run.strict);
     if (options->calibration != NULL &&
         orr_calib_tuning(options->calibration, &notices, &options->run.tuning, &err) != ORR_OK) {

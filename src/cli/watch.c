@@ -20,6 +20,10 @@ static const uint64_t second_ns = 1000000000;
 static const uint64_t first_draw_ns = 1000000000; /* a run shorter than this shows nothing */
 static const uint64_t redraw_ns = 200000000;
 
+/* After so long it is looked whether the end is far, and so far is worth a word. */
+static const uint64_t patience_ns = 5000000000;
+static const double far_s = 60;
+
 /* Signals that asked to stop so far, 0 or 1: with the second the program ends. Written by on_signal alone. */
 static volatile sig_atomic_t stops;
 
@@ -144,12 +148,27 @@ static void cli_watch_draw(struct watch *watch)
     watch->drawn = true;
 }
 
+static void tell_what_is_sooner(struct watch *watch)
+{
+    double eta = eta_s(watch);
+    if (watch->elapsed_ns < patience_ns || eta < far_s) {
+        return;
+    }
+    watch_end(watch);
+    cli_error("about %.0f minutes to go, after %.1f million messages; %s", eta / 60 + 0.5,
+              (double)watch->now.messages / 1e6, watch->sooner);
+    watch->sooner = NULL;
+}
+
 bool watch_progress(void *context, const struct orr_progress *now)
 {
     struct watch *watch = context;
     uint64_t clock = clock_now_ns();
     watch->now = *now;
     watch->elapsed_ns = clock - watch->start_ns;
+    if (watch->sooner != NULL) {
+        tell_what_is_sooner(watch);
+    }
     if (watch->draw && clock >= watch->next_draw_ns) {
         cli_watch_draw(watch);
         watch->next_draw_ns = clock + redraw_ns;
