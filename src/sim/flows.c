@@ -207,8 +207,9 @@ static int in_order_of_lines(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Flows in the order of receiving: line by line, and in a line that of the list. NULL: no memory. */
-static uint64_t *sort_by_line(const struct sim_flow_plan *plan, struct arena *scratch)
+/* Flows in the order of receiving: of rings and pairs line by line, and in a line that of the list, which others keep
+ * to. NULL: no memory. */
+static uint64_t *sort_by_line(const struct sim_flow_plan *plan, enum nccl_algo algo, struct arena *scratch)
 {
     uint64_t *order = arena_alloc(scratch, (plan->count + UINT64_C(1)) * sizeof *order);
     bool sorted = true;
@@ -216,7 +217,7 @@ static uint64_t *sort_by_line(const struct sim_flow_plan *plan, struct arena *sc
         order[i] = (uint64_t)plan->flows[i].line << 32 | i;
         sorted = sorted && (i == 0 || order[i - 1] < order[i]);
     }
-    if (order != NULL && !sorted) {
+    if (order != NULL && !sorted && algo == NCCL_RING) {
         qsort(order, plan->count, sizeof *order, in_order_of_lines);
     }
     return order;
@@ -226,7 +227,7 @@ static uint64_t *sort_by_line(const struct sim_flow_plan *plan, struct arena *sc
 static bool sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
                            struct arena *scratch)
 {
-    const uint64_t *order = sort_by_line(plan, scratch);
+    const uint64_t *order = sort_by_line(plan, list->choice.algo, scratch);
     if (order == NULL) {
         return false;
     }
