@@ -347,8 +347,8 @@ static double measured_at(const struct timing_machine *machine, const struct tim
 }
 
 /* Carried to another number of ranks, rate or release, bends of the two curves lie at different sizes and can leave a
- * time that falls: then that of a half, a quarter and so on is kept. */
-enum { HALVES = 4 };
+ * time that falls: then the most that a smaller size of those measured (powers of two) takes is kept. */
+enum { SMALLER = 5 };
 
 static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
                           const struct found *found)
@@ -357,8 +357,9 @@ static double measured_us(const struct timing_machine *machine, const struct tim
     bool is_itself = found->below->gpus == shape->gpus && machine->link_gbytes == found->gpu->link_gbytes &&
                      is_new(machine->version) == is_new(found->below->version);
     struct timing_shape smaller = *shape;
-    for (int i = 0; i < HALVES && !is_itself && found->set != &machine->own; i++) {
-        smaller.bytes = fmax(smaller.bytes / 2, 1);
+    smaller.bytes = exp2(ceil(log2(shape->bytes)));
+    for (int i = 0; i < SMALLER && smaller.bytes > 1 && !is_itself && found->set != &machine->own; i++) {
+        smaller.bytes /= 2;
         us = fmax(us, measured_at(machine, &smaller, found) * release_factor(machine, &smaller, found));
     }
     return us;
