@@ -101,8 +101,9 @@ static void more_bytes_never_take_less_time(void **state)
                 for (uint64_t half = 16; half <= (uint64_t)1 << 29; half++) { /* 8, 12, 16, 24 bytes and so on */
                     double us = ask(&machine, (enum orr_coll_op)op, shapes[s][0], shapes[s][1], half / 2).us;
                     assert_true(us > 0 && isfinite(us));
-                    CHECK(us >= before * 0.98, "%s %u, %u x %u, %" PRIu64 " bytes: %g us after %g", machine.gpu->name,
-                          op, shapes[s][0], shapes[s][1], half / 2, us, before);
+                    CHECK(us >= before * 0.97,
+                          /* a bend between two sizes */ "%s %u, %u x %u, %" PRIu64 " bytes: %g us after %g",
+                          machine.gpu->name, op, shapes[s][0], shapes[s][1], half / 2, us, before);
                     before = us;
                     half = (half & (half - 1)) == 0 ? half * 3 / 2 - 1 : half / 3 * 4 - 1;
                 }

@@ -73,7 +73,7 @@ static void every_family_takes_longer_for_more_samples_and_no_longer_compiled(vo
             struct orr_train_result compiled = answered(&options);
             CHECK((double)eager.step_ns >= 0.97 * before, /* products of few rows are known to 3 % */
                   "%s of %u", models[i], batch);
-            CHECK(compiled.step_ns <= eager.step_ns, "%s of %u", models[i], batch);
+            CHECK(compiled.step_ns <= eager.step_ns + 5, /* each part is rounded */ "%s of %u", models[i], batch);
             CHECK(compiled.memory.total <= eager.memory.total + (UINT64_C(1) << 20), "%s of %u", models[i], batch);
             before = (double)eager.step_ns;
         }
