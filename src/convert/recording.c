@@ -207,6 +207,15 @@ static bool is_kineto(const char *bytes, size_t size)
     return false;
 }
 
+/* What `run --timeline FILE` writes has all ranks in one file, as processes; one rank's work cannot be told by streams
+ * and launches there. */
+static bool is_own_timeline(const char *bytes, size_t size)
+{
+    const char *info = recording_find(bytes, size, distributed);
+    size_t left = info == NULL ? 0 : (size_t)(bytes + size - info);
+    return info != NULL && recording_has(info, left < ABOUT ? left : ABOUT, "\"backend\": \"orrery\"");
+}
+
 static void identify_events(const char *bytes, size_t size, struct recording_about *about)
 {
     static const char *const tensorflow[] = {"device:GPU:", "device:TPU:", "host:CPU", "host:CUPTI", "host:ROCTRACER"};
@@ -226,6 +235,11 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
     }
     if (!kineto && recording_has(bytes, size, "NEGOTIATE_")) {
         is_other(about, "a timeline of Horovod", "orrery trace convert parameter 'from' horovod reads it");
+        return;
+    }
+    if (is_own_timeline(bytes, size)) {
+        is_other(about, "a timeline of orrery run with all ranks in one file",
+                 "orrery run parameter 'timeline' DIR/ writes a file a rank, which is read");
         return;
     }
     about->kind = RECORDING_KINETO;

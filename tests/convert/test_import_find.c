@@ -244,6 +244,10 @@ static const struct {
     {"n.json", BYTES("{\"header\": {\"rank\": 0}, \"coll_perf\": {\"coll\": \"AllReduce\"}}"), RECORDING_OTHER,
      "NCCL's inspector"},
     {"t.pftrace", BYTES("\x0a\x05zzzzz"), RECORDING_OTHER, "Perfetto"},
+    {"t.json",
+     BYTES("{\"schemaVersion\": 1, \"distributedInfo\": {\"backend\": \"orrery\", \"world_size\": 8}, "
+           "\"traceEvents\": []}"),
+     RECORDING_OTHER, "a timeline of orrery run"},
     {"j.json", BYTES("{\"traceEvents\": [{\"ph\": \"M\", \"args\": {\"name\": \"/device:GPU:0\"}}]}"), RECORDING_OTHER,
      "TensorFlow"},
     {"h.json", BYTES("[{\"ph\": \"B\", \"name\": \"NEGOTIATE_ALLREDUCE\"}]"), RECORDING_OTHER, "Horovod"},
