@@ -161,6 +161,7 @@ struct orr_train_plan {
     enum orr_train_optimizer optimizer;
     /* Of enum orr_train_axis: whose ranks have neighbouring numbers first. 0: not said; those behind are the usual. */
     uint8_t order[ORR_TRAIN_AXIS_COUNT];
+    uint32_t bucket; /* of a simulated step and of traces: weights of a bucket of gradients; 0: as Megatron-LM has it */
 };
 
 /* Settles what follows from the rest (0: not said) and checks that the model can be divided so: ORR_EINVAL names the

@@ -205,6 +205,26 @@ static void train_change_pipeline(struct train_advice *advice)
     }
 }
 
+/* Buckets show where messages are sent: the predicted step hides what it can of their sum. */
+static void train_change_buckets(struct train_advice *advice)
+{
+    const struct orr_train_plan *plan = &advice->now.plan;
+    uint64_t ranks = UINT64_C(1000000) * plan->dp * plan->cp, usual = ranks > 40000000 ? ranks : 40000000;
+    uint64_t now = plan->bucket > 0 ? plan->bucket : usual;
+    if (!advice->job.simulates || plan->dp < 2 || (plan->overlap & ORR_TRAIN_OVERLAP_DP) == 0 || plan->zero == 3 ||
+        plan->sharding != ORR_TRAIN_SHARDING_NONE) {
+        return;
+    }
+    for (uint64_t size = now / 4; size <= now * 4 && size > 0 && size <= INT32_MAX; size *= 2) {
+        if (size != now) {
+            (void)train_change(advice, "buckets", "setting",
+                               advise_text(advice->document, "Buckets of %llu weights in the sum of gradients",
+                                           (unsigned long long)size),
+                               "bucket-size", advise_text(advice->document, "%llu", (unsigned long long)size));
+        }
+    }
+}
+
 /* The planner's best of the same job, with all of its degrees said. */
 static enum orr_status train_change_plan(struct train_advice *advice, struct orr_error *err)
 {
@@ -371,6 +391,7 @@ static enum orr_status train_look(struct train_advice *advice, struct orr_error 
     train_change_overlap(advice);
     train_change_memory(advice);
     train_change_pipeline(advice);
+    train_change_buckets(advice);
     status = train_change_plan(advice, err);
     if (status != ORR_OK) {
         return status;

@@ -309,6 +309,10 @@ const struct param param_train[] = {
      .help = "Pipeline schedule"},
     {"overlap", .kind = PARAM_READ, .group = PARAM_COMPUTE, .value = "LIST", .read = train_read_overlap,
      .write = train_write_overlap, .help = "Communication to overlap with compute: dp,tp,pp,ep or none"},
+    {"bucket-size", .kind = PARAM_COUNT32, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "N", AT(plan.bucket),
+     .most = INT32_MAX, .unwritten = "40 million, or a million for each data-parallel rank, as in Megatron-LM",
+     .help = "Of a simulated step and of written traces: weights in a bucket of gradients, which are summed as it is "
+             "full"},
     {"framework", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .value = "NAME", AT(framework),
      .unwritten = "megatron; on one GPU torch",
      .help = "Software that runs the training: megatron, nemo, deepspeed, nanotron, fsdp, "

@@ -35,7 +35,8 @@ void role_data_buckets(struct role_builder *builder)
 {
     const struct orr_train_plan *plan = builder->plan;
     double ranks = (double)plan->dp * plan->cp * DATA_BUCKET_WEIGHTS_A_RANK;
-    double room = ranks > DATA_BUCKET_WEIGHTS ? ranks : DATA_BUCKET_WEIGHTS;
+    double usual = ranks > DATA_BUCKET_WEIGHTS ? ranks : DATA_BUCKET_WEIGHTS;
+    double room = plan->bucket > 0 ? plan->bucket : usual;
     uint32_t bucket = 0;
     for (uint32_t c = 0; c < plan->vpp; c++) {
         struct role_chunk *chunk = &builder->chunks[c];
