@@ -38,7 +38,7 @@ web: ## web/dist/report.html from its TypeScript sources (needs node)
 wasm: all ## training steps as WebAssembly, compared with the program (build-wasm/orrery.js; needs emscripten)
 	@tools/setup-deps wasm
 	@tools/wasm $(BUILD) build-wasm
-	@node tests/web/wasm.mjs $(BUILD)/orrery build-wasm/orrery.js
+	@CHROMIUM=$$(command -v chromium) SHOTS=build-wasm node tests/web/wasm.mjs $(BUILD)/orrery build-wasm/orrery.js
 
 test-web: all ## the page in Chromium: every section, no fault of access, a million events
 	@tools/setup-deps web-test

@@ -3,7 +3,7 @@
 // jobs over models, machines and ways to divide them; what cannot be is said in the same words. Ends with "N passed, N failed".
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 const module = await createRequire(import.meta.url)(resolve(process.argv[3]))();
 let passed = 0;
@@ -48,6 +48,19 @@ for (const job of jobs) {
     const first = got.split("\n").findIndex((line, i) => line !== lines[i]);
     console.log(`FAIL ${JSON.stringify(job)}: ${got.split("\n")[first]}, not ${lines[first]}`);
   }
+}
+// The page beside it, where there is a browser to look at it with: a step is there, and another one when a slider moves.
+const browser = process.env.CHROMIUM ? await import("./browser.mjs").catch(() => null) : null;
+if (browser) {
+  await browser.fact("a page without a server answers a slider", async () => {
+    const { page, said } = await browser.open(`file://${join(dirname(resolve(process.argv[3])), "step.html")}#model=llama3-8b`, { alone: true });
+    await page.waitForSelector(".answered", { timeout: 30000 });
+    const before = await page.locator(".live-head .first b").innerText();
+    await page.locator("input[data-name=servers]").press("ArrowRight");
+    await browser.until(page, ".live-head .first b", (text) => text !== before);
+    browser.must(said.length === 0, said.join("; "));
+  });
+  failed += await browser.finish();
 }
 times.sort((a, b) => a - b);
 console.log(`a step in WebAssembly: ${times[times.length >> 1].toFixed(1)} ms (median of ${times.length})`);

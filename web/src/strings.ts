@@ -256,6 +256,7 @@ const table = {
   tabPlan: ["Plan", "方案搜尋"],
   tabRuns: ["Runs and files", "執行與檔案"],
   copyLink: ["Copy link", "複製連結"],
+  alone: ["By orrery {version} in this page, without a server; the link is the configuration.", "由本頁內的 orrery {version} 計算，不需伺服器；連結就是設定。"],
   servedBy: ["Served by orrery {version} on this machine; the link is the configuration.", "由本機的 orrery {version} 提供；連結就是設定。"],
   choices: ["Choices", "選項"],
   usual: ["usual", "預設"],

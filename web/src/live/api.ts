@@ -12,6 +12,19 @@ export type Asked = Record<string, string>;
 
 export class Refused extends Error {}
 
+/** A page without a server (make wasm): lists that were asked for when it was made, and steps by WebAssembly. */
+export interface Alone { lists: Record<string, unknown>; train: (asked: Asked) => string }
+declare global {
+  interface Window { orreryAlone?: Promise<Alone> }
+}
+
+async function answerAlone<T>(path: string, asked: Asked): Promise<T> {
+  const alone = await window.orreryAlone;
+  const said = (path === "/api/train" ? JSON.parse(alone?.train(asked) ?? "{}") : alone?.lists[path]) as T & { error?: string };
+  if (said.error !== undefined) throw new Refused(said.error);
+  return said;
+}
+
 async function answer<T>(path: string, options: RequestInit): Promise<T> {
   const got = await fetch(path, { credentials: "same-origin", ...options });
   const said = (await got.json()) as T & { error?: string };
@@ -20,6 +33,7 @@ async function answer<T>(path: string, options: RequestInit): Promise<T> {
 }
 
 function get<T>(path: string, asked: Asked = {}, signal?: AbortSignal): Promise<T> {
+  if (window.orreryAlone) return answerAlone<T>(path, asked);
   const query = new URLSearchParams(asked).toString();
   return answer<T>(query ? `${path}?${query}` : path, signal ? { signal } : {});
 }

@@ -34,7 +34,7 @@ function build(app: HTMLElement, state: State, served: Served, known: Catalogue)
   document.title = s("liveTitle");
   const step = new StepTab(state, known);
   const tabs: Partial<Record<Tab, { element: HTMLElement; reload?: () => void }>> = { step };
-  const names: [Tab, string][] = [["step", s("tabStep")], ["collective", s("tabCollective")], ["plan", s("tabPlan")]];
+  const names: [Tab, string][] = window.orreryAlone ? [["step", s("tabStep")]] : [["step", s("tabStep")], ["collective", s("tabCollective")], ["plan", s("tabPlan")]];
   if (served.store || served.folder) names.push(["runs", s("tabRuns")]);
   const make: Record<Tab, () => { element: HTMLElement; reload?: () => void }> = {
     step: () => step, collective: () => new CollectiveTab(state, known), plan: () => new PlanTab(state, step, () => show("step")), runs: () => new RunsTab(served) };
@@ -75,7 +75,7 @@ function build(app: HTMLElement, state: State, served: Served, known: Catalogue)
   copy.addEventListener("click", () => void navigator.clipboard?.writeText(location.href).then(() => (copy.textContent = s("copied"))));
   app.append(h("a", { class: "skip", href: "#results", onclick: (event: Event) => { event.preventDefault(); main.focus(); } }, s("skip")),
     h("header", { class: "top" }, logo(), h("div", { class: "brand" }, h("h1", {}, s("liveTitle")), h("p", {}, s("liveLead"))), h("span", { class: "grow" }), copy, language, theme),
-    list, main, h("footer", {}, s("servedBy", { version: served.version }), " ", h("a", { href: "/openapi.json" }, "openapi.json")));
+    list, main, h("footer", {}, window.orreryAlone ? s("alone", { version: served.version }) : [s("servedBy", { version: served.version }), " ", h("a", { href: "/openapi.json" }, "openapi.json")]));
   const wanted = state.get("tab", "step") as Tab;
   show(names.some(([tab]) => tab === wanted) ? wanted : "step");
 }

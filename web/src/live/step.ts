@@ -68,7 +68,7 @@ export class StepTab {
         h("h3", {}, s("parallelism")), tp.element, pp.element, vpp.element, cp.element, ep.element, zero.element,
         h("h3", {}, s("batches")), micro.element, batch.element, seq.element,
         h("h3", {}, s("howRun")), framework.element, recompute.element, dtype.element,
-        h("div", { class: "live-buttons" }, pin, keep)),
+        h("div", { class: "live-buttons" }, pin, !window.orreryAlone && keep)),
       h("div", { class: "live-side" }, this.shown.element));
   }
 
