@@ -329,7 +329,13 @@ static enum orr_status search_count(const struct search *search, struct orr_plan
             smallest = i;
         }
     }
-    return isfinite(least) ? search_predict(search, &search->space.plans[smallest], &made->smallest, err) : ORR_OK;
+    enum orr_status status =
+        isfinite(least) ? search_predict(search, &search->space.plans[smallest], &made->smallest, err) : ORR_OK;
+    if (status == ORR_OK && isfinite(least)) { /* of what a plan may need, which may be less than the device has */
+        made->smallest.memory.device = (uint64_t)search->room;
+        made->smallest.memory.fits = least <= search->room;
+    }
+    return status;
 }
 
 /* ---- together ---- */

@@ -86,9 +86,16 @@ static void plan_text_none(const struct orr_plan_result *result, FILE *stream)
         (void)fputs("No plan is legal.\n", stream);
         return;
     }
-    (void)fprintf(stream, "No plan fits. The smallest needs %.1f GB of %.1f GB a GPU:\n", (double)memory->total * 1e-9,
-                  (double)memory->device * 1e-9);
+    double states = (double)memory->weights + (double)memory->gradients + (double)memory->optimizer;
+    (void)fprintf(stream, "No plan fits. The smallest needs %.1f GB of %.1f GB a GPU, %.1f GB too much:\n",
+                  (double)memory->total * 1e-9, (double)memory->device * 1e-9,
+                  ((double)memory->total - (double)memory->device) * 1e-9);
     plan_text_row(&result->smallest, "", false, stream);
+    (void)fprintf(stream, "Weights, gradients and optimizer states are %.1f GB of it, activations %.1f GB: %s\n",
+                  states * 1e-9, (double)memory->activations * 1e-9,
+                  states > (double)memory->activations
+                      ? "more GPUs, or ones with more memory, hold them."
+                      : "shorter sequences (parameter 'seq'), or GPUs with more memory, leave room for them.");
 }
 
 /* By what the order of ranks of the best plan wins, and how the groups lie in both. */

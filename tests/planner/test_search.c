@@ -136,6 +136,16 @@ static void where_nothing_fits_the_smallest_is_told(void **state)
     CHECK(result->smallest.memory.total > result->smallest.memory.device, "405 billion do not fit on eight GPUs");
     CHECK_U64(result->too_large + result->refused, result->predicted, "all are too large");
     free(result);
+    char text[4096] = "";
+    options = asked("llama3-8b", "dgx-h100:1", 64);
+    options.max_memory_gb = 5;
+    result = found(&options);
+    CHECK(result->count == 0 && result->smallest.memory.device == 5000000000, "the limit is what was said");
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    CHECK_OK(orr_plan_print(result, stream, &err), &err);
+    (void)fclose(stream);
+    CHECK(strstr(text, "GB of 5.0 GB a GPU") != NULL && strstr(text, "more GPUs") != NULL, "%s", text);
+    free(result);
 }
 
 static void ones_own_plan_is_compared(void **state)
