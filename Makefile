@@ -12,7 +12,7 @@ SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 SANITIZER    ?= clang
 LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo site examples web wasm test test-web test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
+.PHONY: all help demo site examples web wasm test test-web test-long test-mpi test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -53,6 +53,17 @@ test-long: ## the tests, the slow ones and a trial installation
 	@tools/setup-deps test
 	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
 	@tools/run-tests $(BUILD)
+
+# Built by both compilers, since neither build is part of `make test`: MPI's headers are others' code.
+MPI_COMPILERS ?= gcc clang
+MPI_KILLS     ?= 10
+test-mpi: ## a build with MPI: sweeps and plans on four processes, and with ten workers killed
+	@tools/setup-deps mpi
+	@for cc in $(MPI_COMPILERS); do \
+	    CC=$$cc tools/configure build-mpi-$$cc -Dmpi=enabled -Dtests=disabled -Dwerror=true && tools/build build-mpi-$$cc && \
+	    tests/cli/mpi-equal "$$PWD/build-mpi-$$cc/orrery" 4 && \
+	    tests/cli/mpi-kills "$$PWD/build-mpi-$$cc/orrery" $(MPI_KILLS) || exit 1; \
+	done
 
 test-oom: ## each allocation of each command refused in turn
 	@tools/setup-deps test
@@ -119,4 +130,4 @@ coverage: ## which lines of src/ the tests run, by folder and by file (build-cov
 	    tools/coverage build-coverage && exit $$status
 
 clean: ## remove everything built
-	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-wasm build-tsan build-fuzz build-lint-gcc build-lint-clang
+	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-mpi-gcc build-mpi-clang build-wasm build-tsan build-fuzz build-lint-gcc build-lint-clang
