@@ -22,6 +22,7 @@ struct machine {
     struct packet_flow flows[FLOWS_MOST];
     uint32_t flow_count;
     uint32_t pauses, resumes, arrived;
+    bool switches_end;
 };
 
 static inline void flow_done(void *context, const struct packet_flow *flow)
@@ -97,8 +98,12 @@ static inline void make_machine(struct machine *m, uint32_t hosts)
 static inline void open_machine(struct machine *m)
 {
     struct orr_error err = {0};
-    m->machine = (struct packet_machine){
-        .graph = &m->graph, .config = &m->config, .flow_done = flow_done, .pause_seen = pause_seen, .context = m};
+    m->machine = (struct packet_machine){.graph = &m->graph,
+                                         .config = &m->config,
+                                         .flow_done = flow_done,
+                                         .pause_seen = pause_seen,
+                                         .context = m,
+                                         .switches_end = m->switches_end};
     CHECK(event_queue_init(&m->queue, &m->mem), "memory is given");
     CHECK_OK(net_init_machine(&m->net, &net_packet, &m->dims, &m->machine, arrived, m, &m->queue, &m->mem, &err), &err);
 }

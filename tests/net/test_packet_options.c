@@ -215,8 +215,37 @@ static void lost_credit_is_asked_for_again(void **state)
     close_machine(&m);
 }
 
-TEST_MAIN(spraying_and_adaptive_routing_use_all_ways, sprayed_messages_survive_losses,
-          ways_found_hop_by_hop_are_those_found_at_once, messages_go_round_a_link_that_fails,
-          messages_wait_for_a_link_that_comes_back, a_host_with_two_links_changes_to_the_other,
-          parallel_links_are_ways_when_asked_for, credit_keeps_the_last_link_full_and_its_queue_short,
-          lost_credit_is_asked_for_again)
+/* What passes to a host and what the switch itself sends to it: both get on, at half the rate each. */
+static void messages_end_and_start_at_a_switch_beside_what_passes(void **state)
+{
+    (void)state;
+    enum { BYTES = 1000000, SWITCH = 3 };
+    static const uint32_t laws[] = {PACKET_CC_NONE, PACKET_CC_DCQCN, PACKET_CC_HPCC, PACKET_CC_TIMELY, PACKET_CC_DCTCP};
+    for (size_t i = 0; i < COUNT_OF(laws); i++) {
+        struct machine m;
+        make_machine(&m, SWITCH);
+        m.config.cc_mode = laws[i];
+        m.switches_end = true;
+        open_machine(&m);
+        net_send(&m.net, 0, 0, SWITCH, BYTES, 1);
+        net_send(&m.net, 1, SWITCH, 2, BYTES, 1);
+        net_send(&m.net, 2, 1, 2, BYTES, 1);
+        run_machine(&m);
+        CHECK_U64(m.arrived, 3, "law %u: all arrive", laws[i]);
+        for (uint32_t f = 0; f < m.flow_count; f++) {
+            double alone = BYTES * 8.0 / 100;
+            double shares = m.flows[f].dst == SWITCH ? 1 : 2;
+            CHECK((double)m.flows[f].duration_ns < 1.25 * shares * alone + 5000 || laws[i] != PACKET_CC_NONE,
+                  "from %u to %u: %" PRIu64 " ns", m.flows[f].src, m.flows[f].dst, m.flows[f].duration_ns);
+            CHECK((double)m.flows[f].duration_ns > 0.9 * shares * alone || laws[i] != PACKET_CC_NONE,
+                  "from %u to %u: %" PRIu64 " ns", m.flows[f].src, m.flows[f].dst, m.flows[f].duration_ns);
+        }
+        close_machine(&m);
+    }
+}
+
+TEST_MAIN(messages_end_and_start_at_a_switch_beside_what_passes, spraying_and_adaptive_routing_use_all_ways,
+          sprayed_messages_survive_losses, ways_found_hop_by_hop_are_those_found_at_once,
+          messages_go_round_a_link_that_fails, messages_wait_for_a_link_that_comes_back,
+          a_host_with_two_links_changes_to_the_other, parallel_links_are_ways_when_asked_for,
+          credit_keeps_the_last_link_full_and_its_queue_short, lost_credit_is_asked_for_again)

@@ -73,6 +73,8 @@ static void set_ports(struct packet_net *network)
                                                  .index = from->index,
                                                  .is_switch = graph->kinds[from->node] != TOPO_NODE_HOST,
                                                  .is_nvswitch = graph->kinds[from->node] == TOPO_NODE_NVSWITCH};
+        network->ports[i].ends =
+            network->ports[i].is_nvswitch || (network->ports[i].is_switch && network->machine->switches_end);
         packet_port_set_rate(network, &network->ports[i], link->rate_bps);
     }
     /* Error 1 is the machine's own, shared; links with a rate of their own have one each, for both ends. */

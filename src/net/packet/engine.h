@@ -94,7 +94,9 @@ struct packet_port {
     uint32_t error; /* in errors, 0 = loses nothing */
     uint8_t busy;
     uint8_t is_switch;
-    uint8_t is_nvswitch; /* of a switch that neither pauses nor marks, and where messages may end and start */
+    uint8_t is_nvswitch; /* of a switch that neither pauses nor marks */
+    uint8_t ends;        /* switch: messages may end and start here */
+    uint8_t own_turn;    /* such a switch: what starts here goes before what passes, the next time */
     uint8_t paused;      /* bit per class: the peer asked */
     uint8_t peer_paused; /* switch: this port asked its peer */
     uint8_t shift;       /* switch: of the threshold */

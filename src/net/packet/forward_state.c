@@ -234,8 +234,8 @@ static void tell_port(struct walk *walk, uint32_t index)
     const struct packet_port *port = &walk->network->ports[index];
     forward_state_tell(walk, port->busy | (uint64_t)port->paused << 8 | (uint64_t)port->peer_paused << 16 |
                                  (uint64_t)port->has_timer << 24 | (uint64_t)port->is_down << 32 |
-                                 (uint64_t)port->grants << 40);
-    if (!port->is_switch || port->is_nvswitch) {
+                                 (uint64_t)port->grants << 40 | (uint64_t)port->own_turn << 48);
+    if (!port->is_switch || port->ends) {
         tell_nic(walk, port);
     }
     if (port->is_switch) {

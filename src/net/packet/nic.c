@@ -262,7 +262,7 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
     struct packet_pair *pair = &network->pairs.at[data->pair];
     const struct packet_config *config = network->config;
     uint64_t now = network->net->queue->now;
-    if (config->nic_total_pause > 0) {
+    if (config->nic_total_pause > 0 && (!network->ports[port_index].ends || network->ports[port_index].is_nvswitch)) {
         pause_switch(network, pair->dst, data->pair);
         data = &network->packets.at[packet]; /* the frame may have moved the pool */
     }

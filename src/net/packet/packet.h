@@ -32,6 +32,7 @@ struct packet_counts {
 struct packet_machine {
     const struct topo_graph *graph;
     const struct packet_config *config;
+    bool switches_end; /* messages may end and start at any switch, not at NVSwitches alone */
     /* Called as messages complete and pause frames are received; may be NULL. */
     void (*flow_done)(void *context, const struct packet_flow *flow);
     /* Called when the last byte of a message begins to leave its host, with the time it will have left; once more for

@@ -130,6 +130,14 @@ static void leave_queue(struct packet_net *network, uint32_t port_index, uint32_
     }
 }
 
+/* What starts at this switch, which takes turns with what passes through it; whether there was any. */
+static bool own_goes(struct packet_net *network, uint32_t port_index)
+{
+    network->ports[port_index].own_turn = 0;
+    packet_nic_go(network, port_index);
+    return network->ports[port_index].busy != 0;
+}
+
 static void switch_go(struct packet_net *network, uint32_t port_index)
 {
     struct packet_port *port = &network->ports[port_index];
@@ -140,10 +148,14 @@ static void switch_go(struct packet_net *network, uint32_t port_index)
     }
     if (port->high.head != 0) {
         packet = packet_line_take(network, &port->high);
-        port->high_bytes -= network->packets.at[packet].size;
+        bool is_pause = network->packets.at[packet].kind >= PACKET_PAUSE; /* else an answer to what ended here */
+        port->high_bytes -= is_pause ? network->packets.at[packet].size : 0;
+    } else if (port->ends && (port->low.head == 0 || port->own_turn) && own_goes(network, port_index)) {
+        return;
     } else if (port->low.head != 0 && (port->paused & (1u << PACKET_CLASS)) == 0) {
         packet = packet_line_take(network, &port->low);
         leave_queue(network, port_index, packet);
+        port->own_turn = port->ends && !port->is_nvswitch;
     } else {
         return;
     }
@@ -262,7 +274,7 @@ static bool ends_here(const struct packet_net *network, const struct packet_port
 {
     const struct packet *arrived = &network->packets.at[packet];
     const struct packet_pair *pair = &network->pairs.at[arrived->pair];
-    return port->is_nvswitch && (arrived->kind == PACKET_DATA ? pair->dst : pair->src) == port->node;
+    return port->ends && (arrived->kind == PACKET_DATA ? pair->dst : pair->src) == port->node;
 }
 
 void packet_receive(struct packet_net *network, uint32_t port_index, uint32_t packet)
