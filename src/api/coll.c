@@ -32,8 +32,8 @@ static const struct {
 #undef GPU_X
 
 static const char *const group_names[] = {"tp", "dp", "ep", "dp-ep", NULL};
-static const char *const algo_names[] = {"auto", "ring", "tree", "nvls", "nvls-tree", NULL};
-static const enum nccl_algo algos[] = {NCCL_RING, NCCL_RING, NCCL_TREE, NCCL_NVLS, NCCL_NVLS_TREE};
+static const char *const algo_names[] = {"auto", "ring", "tree", "nvls", "nvls-tree", "collnet", NULL};
+static const enum nccl_algo algos[] = {NCCL_RING, NCCL_RING, NCCL_TREE, NCCL_NVLS, NCCL_NVLS_TREE, NCCL_COLLNET};
 
 /* DP_EP, as SimAI writes it, is dp-ep, and h100 is H100. */
 static bool same_word(const char *word, const char *name)
@@ -203,6 +203,10 @@ static enum orr_status build_pairs(struct show *show, struct orr_error *err)
 
 static enum orr_status write_svg(const struct show *show, struct orr_error *err)
 {
+    if (show->flows.choice.algo == NCCL_COLLNET) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'svg' draws rings and trees of ranks, and parameter 'algo' collnet has neither");
+    }
     if (show->report.pairs || show->report.group == NULL) {
         return error_set(err, ORR_EINVAL, "%s follows no rings or trees that could be drawn", show->report.type);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Collectives as NCCL builds them: channels that are rings, double binary trees or NVLink-switch reductions, laid out
+ * Collectives as NCCL builds them: channels that are rings, double binary trees or reductions in switches, laid out
  * as a list of flows with dependencies (spec simai §6, §7, §14). Who sends what to whom after what; never when, and
  * nothing of networks.
  *
@@ -18,7 +18,7 @@
 #include "topo/alike.h"
 
 /* NCCL's own numbers. */
-enum nccl_algo { NCCL_TREE = 0, NCCL_RING = 1, NCCL_NVLS = 4, NCCL_NVLS_TREE = 5 };
+enum nccl_algo { NCCL_TREE = 0, NCCL_RING = 1, NCCL_COLLNET = 2, NCCL_NVLS = 4, NCCL_NVLS_TREE = 5 };
 enum nccl_protocol { NCCL_PROTOCOL_NONE = -1, NCCL_LL = 0, NCCL_LL128 = 1, NCCL_SIMPLE = 2 };
 
 enum { NCCL_MAX_CHANNELS = 32 }; /* not under compat */
@@ -53,6 +53,15 @@ struct nccl_group {
     const uint32_t *switches; /* NVSwitch ids of the servers touched, ascending */
 };
 
+/* Trees of the network's switches that add up what passes them (SHARP), one for each channel, their switches in one
+ * array: a tree's root first, each after the one above it. Switches are numbered after the NVSwitches by their place in
+ * it; one of two trees has two places. */
+struct nccl_switch_trees {
+    const uint32_t *first; /* place of each tree's root, by channel; one more at the end */
+    const uint32_t *up;    /* by place: that of the switch above; of a root itself */
+    const uint32_t *leaf;  /* channels x servers of the group: place of the switch that the server's head hangs on */
+};
+
 struct nccl_choice {
     enum nccl_algo algo;
     enum nccl_protocol protocol;
@@ -60,6 +69,7 @@ struct nccl_choice {
     uint32_t root;        /* broadcast, reduce, gather, scatter: place in group.ranks; otherwise unused */
     uint64_t chunk_bytes; /* largest message; 0: rings do not cut, the others by their own rule. Not under compat */
     bool pxn;
+    const struct nccl_switch_trees *trees; /* NCCL_COLLNET, for all channels; NULL: each has a switch of its own */
 };
 
 /* One rank's place in one channel's ring. */
@@ -82,13 +92,20 @@ struct nccl_channels {
     const struct nccl_tree_place *trees; /* tree_count x rank_count, ranks ascending within a channel */
 };
 
-enum nccl_connection { NCCL_CONN_RING, NCCL_CONN_PXN_INIT, NCCL_CONN_NVLS, NCCL_CONN_TREE, NCCL_CONN_PAIR };
+enum nccl_connection {
+    NCCL_CONN_RING,
+    NCCL_CONN_PXN_INIT,
+    NCCL_CONN_NVLS,
+    NCCL_CONN_TREE,
+    NCCL_CONN_PAIR,
+    NCCL_CONN_COLLNET
+};
 
 /* One message. It may leave when all its parents have been received whole. Parents and children are runs in
  * nccl_flows.links. */
 struct nccl_flow {
     uint64_t bytes;
-    uint32_t src, dst; /* ranks, or NVSwitch ids */
+    uint32_t src, dst; /* ranks, NVSwitch ids, or switches of trees */
     uint32_t channel;
     uint32_t chunk, chunk_count;
     uint32_t parents, parent_count; /* first in links, how many */
@@ -106,6 +123,12 @@ struct nccl_flows {
     uint32_t *links, *prevs;
     struct nccl_choice choice;
 };
+
+/* The number of the first switch of nccl_switch_trees: those after the NVSwitches of all servers. */
+static inline uint32_t nccl_first_tree_switch(const struct nccl_job *job)
+{
+    return job->gpus + ((job->gpus - 1) / job->gpus_per_server + 1) * job->switches_per_server;
+}
 
 /* All groups of the job in the order of their indices. */
 ORR_MUST_CHECK enum orr_status nccl_groups_build(const struct nccl_job *job, struct arena *arena,

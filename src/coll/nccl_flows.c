@@ -215,6 +215,9 @@ static enum orr_status all_reduce_flows(struct nccl_builder *builder, enum coll_
     case NCCL_NVLS_TREE:
         return type == COLL_ALL_REDUCE ? nccl_nvls_tree_flows(builder, bytes, err)
                                        : cannot(type, "NVLS tree", "all-reduce", err);
+    case NCCL_COLLNET:
+        return type == COLL_ALL_REDUCE ? nccl_collnet_flows(builder, bytes, err)
+                                       : cannot(type, "reduction in the network's switches", "all-reduce", err);
     case NCCL_RING:
     default:
         return builder->job->alike != NULL ? nccl_alike_ring_flows(builder, type, bytes, err)
@@ -239,7 +242,10 @@ static enum orr_status coll_nccl_flows_build(struct nccl_builder *builder, enum 
         break;
     }
     if (builder->choice->algo != NCCL_RING) {
-        return cannot(type, builder->choice->algo == NCCL_TREE ? "tree" : "NVLS",
+        return cannot(type,
+                      builder->choice->algo == NCCL_TREE      ? "tree"
+                      : builder->choice->algo == NCCL_COLLNET ? "reduction in the network's switches"
+                                                              : "NVLS",
                       "all-reduce (NVLS also for all-gather and reduce-scatter)", err);
     }
     switch (type) {

@@ -13,7 +13,7 @@
 
 enum { CHUNKS = 4 };
 
-static uint64_t chunks_of(const struct nccl_builder *builder, uint64_t bytes)
+uint64_t nccl_nvls_chunks(const struct nccl_builder *builder, uint64_t bytes)
 {
     uint64_t chunk = builder->choice->chunk_bytes;
     if (builder->job->compat || (chunk == 0 && bytes >= CHUNKS)) {
@@ -22,9 +22,7 @@ static uint64_t chunks_of(const struct nccl_builder *builder, uint64_t bytes)
     return chunk == 0 ? bytes : nccl_chunk_count(bytes, chunk);
 }
 
-/* Ranks lo..hi-1 of the group to the switch; returns the first of the flows. */
-static uint32_t nccl_nvls_gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to,
-                                 struct nccl_flow like)
+uint32_t nccl_nvls_gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to, struct nccl_flow like)
 {
     uint32_t first = builder->flows->count;
     like.dst = to;
@@ -38,17 +36,15 @@ static uint32_t nccl_nvls_gather(struct nccl_builder *builder, uint32_t lo, uint
     return first;
 }
 
-/* The flow added last waits for `count` flows from `first` on. */
-static void nccl_nvls_wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count)
+void nccl_nvls_wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         nccl_builder_parent(builder, first + i);
     }
 }
 
-/* The switch to ranks lo..hi-1 when `count` flows from `first` on have come in. */
-static void multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t from, uint32_t first,
-                      uint32_t count, struct nccl_flow like)
+void nccl_nvls_multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t from, uint32_t first,
+                         uint32_t count, struct nccl_flow like)
 {
     like.src = from;
     like.prev = builder->prev_count;
@@ -69,8 +65,8 @@ static void multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, ui
     }
 }
 
-static enum orr_status nccl_nvls_reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows, uint64_t parents,
-                                         uint64_t prevs, struct orr_error *err)
+enum orr_status nccl_nvls_reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows, uint64_t parents,
+                                  uint64_t prevs, struct orr_error *err)
 {
     return nccl_builder_reserve(builder, nccl_times(times, flows), nccl_times(times, parents), nccl_times(times, prevs),
                                 err);
@@ -83,7 +79,7 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
     uint32_t n = group->rank_count;
     uint32_t switches = group->switch_count;
     bool compat = builder->job->compat;
-    uint64_t chunks = chunks_of(builder, nccl_share(bytes, switches, 0));
+    uint64_t chunks = nccl_nvls_chunks(builder, nccl_share(bytes, switches, 0));
     enum orr_status status =
         nccl_nvls_reserve(builder, chunks * switches, UINT64_C(2) * n, (uint64_t)n * n, n + UINT64_C(1), err);
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
@@ -96,7 +92,7 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
                                      .connection = NCCL_CONN_NVLS};
             if (compat || share > 0) {
                 uint32_t first = nccl_nvls_gather(builder, 0, n, group->switches[j], like);
-                multicast(builder, 0, n, group->switches[j], first, n, like);
+                nccl_nvls_multicast(builder, 0, n, group->switches[j], first, n, like);
             }
         }
     }
@@ -108,15 +104,15 @@ static void gather_part(struct nccl_builder *builder, uint32_t owner, uint32_t b
 {
     uint32_t n = builder->group->rank_count;
     uint32_t first = nccl_nvls_gather(builder, owner, owner + 1, by, *like);
-    multicast(builder, 0, owner, by, first, 1, *like);
-    multicast(builder, owner + 1, n, by, first, 1, *like);
+    nccl_nvls_multicast(builder, 0, owner, by, first, 1, *like);
+    nccl_nvls_multicast(builder, owner + 1, n, by, first, 1, *like);
 }
 
 static void scatter_part(struct nccl_builder *builder, uint32_t owner, uint32_t by, const struct nccl_flow *like)
 {
     uint32_t n = builder->group->rank_count;
     uint32_t first = nccl_nvls_gather(builder, 0, n, by, *like);
-    multicast(builder, owner, owner + 1, by, first, n, *like);
+    nccl_nvls_multicast(builder, owner, owner + 1, by, first, n, *like);
 }
 
 static enum orr_status star_parts(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
@@ -124,7 +120,7 @@ static enum orr_status star_parts(struct nccl_builder *builder, enum coll_type t
 {
     const struct nccl_group *group = builder->group;
     uint32_t n = group->rank_count;
-    uint64_t chunks = chunks_of(builder, nccl_share(bytes, n, 0));
+    uint64_t chunks = nccl_nvls_chunks(builder, nccl_share(bytes, n, 0));
     enum orr_status status =
         nccl_nvls_reserve(builder, chunks, (uint64_t)n * (n + 1), (uint64_t)n * n, (uint64_t)n * (n + 2), err);
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
@@ -182,10 +178,10 @@ static uint32_t head_of(const struct nccl_builder *builder, const struct forest 
     return builder->group->ranks[lo + forest->head % (forest->first[server + 1] - lo)];
 }
 
-static uint32_t switch_of(const struct nccl_builder *builder, const struct forest *forest, uint32_t server)
+uint32_t nccl_nvls_switch(const struct nccl_builder *builder, uint32_t servers, uint32_t server, uint32_t channel)
 {
-    uint32_t per_server = builder->group->switch_count / forest->servers;
-    return builder->group->switches[server * per_server + forest->channel % per_server];
+    uint32_t per_server = builder->group->switch_count / servers;
+    return builder->group->switches[server * per_server + channel % per_server];
 }
 
 static void order_servers(struct forest *forest)
@@ -222,7 +218,7 @@ static void server_up(struct nccl_builder *builder, struct forest *forest, uint3
 {
     uint32_t lo = forest->first[server];
     uint32_t hi = forest->first[server + 1];
-    uint32_t by = switch_of(builder, forest, server);
+    uint32_t by = nccl_nvls_switch(builder, forest->servers, server, forest->channel);
     uint32_t first = nccl_nvls_gather(builder, lo, hi, by, like);
     like.src = by;
     like.dst = head_of(builder, forest, server);
@@ -253,7 +249,7 @@ static void wait_for_result(struct nccl_builder *builder, const struct forest *f
 static void server_down(struct nccl_builder *builder, struct forest *forest, uint32_t server, struct nccl_flow like)
 {
     struct nccl_server_node node = nccl_server_tree(forest->servers, forest->tree, server);
-    uint32_t by = switch_of(builder, forest, server);
+    uint32_t by = nccl_nvls_switch(builder, forest->servers, server, forest->channel);
     struct nccl_flow across = like;
     across.connection = NCCL_CONN_TREE;
     across.src = head_of(builder, forest, server);
@@ -268,7 +264,7 @@ static void server_down(struct nccl_builder *builder, struct forest *forest, uin
     like.dst = by;
     uint32_t handed = nccl_builder_add(builder, like);
     wait_for_result(builder, forest, server, &node);
-    multicast(builder, forest->first[server], forest->first[server + 1], by, handed, 1, like);
+    nccl_nvls_multicast(builder, forest->first[server], forest->first[server + 1], by, handed, 1, like);
 }
 
 static enum orr_status nccl_nvls_prepare(struct nccl_builder *builder, struct forest *forest, uint32_t *heads,
@@ -300,7 +296,7 @@ static enum orr_status nccl_nvls_prepare(struct nccl_builder *builder, struct fo
 
 static void nccl_nvls_one_channel(struct nccl_builder *builder, struct forest *forest, uint64_t bytes)
 {
-    uint64_t chunks = chunks_of(builder, bytes);
+    uint64_t chunks = nccl_nvls_chunks(builder, bytes);
     order_servers(forest);
     for (uint64_t k = 0; k < chunks; k++) {
         struct nccl_flow like = {.bytes = nccl_share(bytes, chunks, k),
@@ -332,7 +328,7 @@ enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t byte
         return status;
     }
     uint32_t channels = forest.servers > 1 ? 2 * heads : heads;
-    uint64_t times = chunks_of(builder, nccl_share(bytes, channels, 0)) * channels;
+    uint64_t times = nccl_nvls_chunks(builder, nccl_share(bytes, channels, 0)) * channels;
     uint64_t flows = UINT64_C(2) * builder->group->rank_count + UINT64_C(4) * forest.servers;
     uint64_t parents = UINT64_C(2) * builder->group->rank_count + UINT64_C(16) * forest.servers;
     status = nccl_nvls_reserve(builder, times, flows, parents, UINT64_C(2) * forest.servers, err);

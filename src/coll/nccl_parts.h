@@ -94,6 +94,26 @@ ORR_MUST_CHECK enum orr_status nccl_servers_of(const struct nccl_job *job, const
                                                struct arena *arena, uint32_t **first, uint32_t *count,
                                                struct orr_error *err);
 
+/* What NVLS and COLLNET share (nccl_nvls.c). In how many chunks a channel's bytes are sent. */
+uint64_t nccl_nvls_chunks(const struct nccl_builder *builder, uint64_t bytes);
+
+/* Ranks lo..hi-1 of the group to a switch (or a rank), which adds them up; returns the first of the flows. */
+uint32_t nccl_nvls_gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to, struct nccl_flow like);
+
+/* The flow added last waits for `count` flows from `first` on. */
+void nccl_nvls_wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count);
+
+/* The switch to ranks lo..hi-1 when `count` flows from `first` on have come in. */
+void nccl_nvls_multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t from, uint32_t first,
+                         uint32_t count, struct nccl_flow like);
+
+/* The server's own switch that serves the channel. */
+uint32_t nccl_nvls_switch(const struct nccl_builder *builder, uint32_t servers, uint32_t server, uint32_t channel);
+
+/* Room for so many flows, parents and entries of prev lists, so many times. */
+ORR_MUST_CHECK enum orr_status nccl_nvls_reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows,
+                                                 uint64_t parents, uint64_t prevs, struct orr_error *err);
+
 /* One algorithm each; they reserve, add and leave finishing to the caller. */
 ORR_MUST_CHECK enum orr_status nccl_ring_flows(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
                                                struct orr_error *err);
@@ -104,6 +124,7 @@ ORR_MUST_CHECK enum orr_status nccl_nvls_flows(struct nccl_builder *builder, enu
                                                struct orr_error *err);
 ORR_MUST_CHECK enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t bytes,
                                                     struct orr_error *err);
+ORR_MUST_CHECK enum orr_status nccl_collnet_flows(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status nccl_exchange_flows(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err);
 /* The same where one flow stands for all that are alike (nccl_job.alike). */
 ORR_MUST_CHECK enum orr_status nccl_alike_ring_flows(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,

@@ -6,7 +6,7 @@
 #include "report/coll.h"
 
 static const char *const group_types[NCCL_GROUP_TYPES] = {"TP", "DP", "EP", "DP_EP", "CP"};
-static const char *const connections[] = {"RING", "PXN_INIT", "NVLS", "TREE", "PAIR"};
+static const char *const connections[] = {"RING", "PXN_INIT", "NVLS", "TREE", "PAIR", "COLLNET"};
 
 enum { NUMBER = 24 };
 

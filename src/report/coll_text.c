@@ -18,8 +18,10 @@ struct costs {
 
 static bool crosses(const struct nccl_job *job, const struct nccl_flow *flow)
 {
-    return flow->src < job->gpus && flow->dst < job->gpus &&
-           flow->src / job->gpus_per_server != flow->dst / job->gpus_per_server;
+    uint32_t of_network = nccl_first_tree_switch(job);
+    return flow->src >= of_network || flow->dst >= of_network ||
+           (flow->src < job->gpus && flow->dst < job->gpus &&
+            flow->src / job->gpus_per_server != flow->dst / job->gpus_per_server);
 }
 
 static void add_flow(const struct nccl_job *job, const struct nccl_flow *flow, struct costs *costs)
@@ -112,6 +114,8 @@ static const char *algo_name(const struct nccl_choice *choice)
         return "nvls";
     case NCCL_NVLS_TREE:
         return "nvls-tree";
+    case NCCL_COLLNET:
+        return "collnet";
     case NCCL_RING:
     default:
         return "ring";
@@ -272,14 +276,42 @@ static void draw_switches(const struct report_coll *coll, FILE *stream)
     }
 }
 
+/* The heads that hang on the channel's switch of the network, as its first chunk has them. */
+static void draw_network_switch(const struct report_coll *coll, uint32_t channel, FILE *stream)
+{
+    const struct nccl_flows *flows = coll->flows;
+    uint32_t heads = 0;
+    (void)fprintf(stream, "  channel %-3" PRIu32 "network switch", channel);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        const struct nccl_flow *flow = &flows->flows[i];
+        if (flow->channel != channel || flow->chunk != 0 || flow->dst < nccl_first_tree_switch(coll->job)) {
+            continue;
+        }
+        if (heads == 0) {
+            (void)fprintf(stream, " %" PRIu32 " <>", flow->dst);
+        }
+        if (heads++ < RANKS_SHOWN) {
+            (void)fprintf(stream, " %" PRIu32, flow->src);
+        }
+    }
+    if (heads > RANKS_SHOWN) {
+        (void)fprintf(stream, " ... (%" PRIu32 " more)", heads - RANKS_SHOWN);
+    }
+    (void)fputc('\n', stream);
+}
+
 static void draw_channels(const struct report_coll *coll, bool trees, FILE *stream)
 {
     uint32_t count = trees ? coll->channels->tree_count : coll->channels->ring_count;
     if (coll->flows->choice.algo == NCCL_NVLS_TREE) {
         count = 2; /* the others are the same with other heads */
+    } else if (coll->flows->choice.algo == NCCL_COLLNET) {
+        count = coll->flows->choice.channels;
     }
     for (uint32_t c = 0; c < count && c < CHANNELS_SHOWN; c++) {
-        if (trees) {
+        if (coll->flows->choice.algo == NCCL_COLLNET) {
+            draw_network_switch(coll, c, stream);
+        } else if (trees) {
             report_coll_text_draw_tree(coll, c, stream);
         } else {
             report_coll_text_draw_ring(coll, c, stream);
@@ -294,7 +326,7 @@ static void report_coll_text_draw(const struct report_coll *coll, FILE *stream)
 {
     enum nccl_algo algo = coll->flows->choice.algo;
     (void)fputc('\n', stream);
-    if (algo == NCCL_NVLS || algo == NCCL_NVLS_TREE) {
+    if (algo == NCCL_NVLS || algo == NCCL_NVLS_TREE || (algo == NCCL_COLLNET && coll->group->switch_count > 0)) {
         draw_switches(coll, stream);
     }
     if (algo != NCCL_NVLS) {

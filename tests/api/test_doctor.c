@@ -98,10 +98,20 @@ static void whichever_flow_is_falsified_the_result_is_wrong(void **state)
 {
     (void)state;
     static const struct doctor_flow_act flow_acts[] = {
-        {NCCL_RING, COLL_ALL_REDUCE, 4, 2, 0}, {NCCL_RING, COLL_REDUCE_SCATTER, 4, 4, 0},
-        {NCCL_RING, COLL_ALL_GATHER, 6, 3, 0}, {NCCL_RING, COLL_BROADCAST, 4, 2, 3},
-        {NCCL_RING, COLL_REDUCE, 4, 4, 1},     {NCCL_TREE, COLL_ALL_REDUCE, 4, 2, 0},
-        {NCCL_NVLS, COLL_ALL_REDUCE, 4, 4, 0},
+        {.algo = NCCL_RING, .type = COLL_ALL_REDUCE, .gpus = 4, .gpus_per_server = 2},
+        {.algo = NCCL_RING, .type = COLL_REDUCE_SCATTER, .gpus = 4, .gpus_per_server = 4},
+        {.algo = NCCL_RING, .type = COLL_ALL_GATHER, .gpus = 6, .gpus_per_server = 3},
+        {.algo = NCCL_RING, .type = COLL_BROADCAST, .gpus = 4, .gpus_per_server = 2, .root = 3},
+        {.algo = NCCL_RING, .type = COLL_REDUCE, .gpus = 4, .gpus_per_server = 4, .root = 1},
+        {.algo = NCCL_TREE, .type = COLL_ALL_REDUCE, .gpus = 4, .gpus_per_server = 2},
+        {.algo = NCCL_NVLS, .type = COLL_ALL_REDUCE, .gpus = 4, .gpus_per_server = 4},
+        {.algo = NCCL_COLLNET,
+         .type = COLL_ALL_REDUCE,
+         .gpus = 8,
+         .gpus_per_server = 4,
+         .members = 0xd7,
+         .heads_on_switch = 1},
+        {.algo = NCCL_COLLNET, .type = COLL_ALL_REDUCE, .gpus = 6, .gpus_per_server = 2, .is_meshed = true},
     };
     for (size_t i = 0; i < COUNT_OF(flow_acts); i++) {
         uint64_t messages = 0;

@@ -6,6 +6,7 @@
  */
 #include "coll/nccl.h"
 #include "tests/check.h"
+#include "tests/prng.h"
 
 enum { MOST_RANKS = 64 };
 
@@ -62,7 +63,7 @@ static struct nccl_job job_of(uint32_t gpus, uint32_t per_server)
                              .as_nccl = true};
 }
 
-/* Bits of the ranks (and switches) whose data a flow may carry, by its parents. */
+/* Bits of the ranks whose data a flow may carry, by its parents. */
 static uint64_t carried[1 << 20];
 /* What each rank has got in each channel, and which channels there are; of the list checked last. */
 static uint64_t seen[MOST_RANKS][4 * NCCL_MAX_CHANNELS];
@@ -78,7 +79,7 @@ static void check_order(const struct bench *bench, const char *what)
     for (uint32_t i = 0; i < flows->count; i++) {
         const struct nccl_flow *flow = &flows->flows[i];
         total += flow->bytes;
-        carried[i] = UINT64_C(1) << (flow->src % 64);
+        carried[i] = flow->src < bench->job.gpus ? UINT64_C(1) << (flow->src % 64) : 0;
         for (uint32_t k = 0; k < flow->parent_count; k++) {
             uint32_t parent = flows->links[flow->parents + k];
             CHECK(parent < i, "%s: flow %u waits for %u, a later one", what, i, parent);
@@ -117,7 +118,8 @@ static void check_all_reach_all(const struct bench *bench, const char *what)
 {
     for (uint32_t a = 0; a < bench->group.rank_count; a++) {
         for (uint32_t b = 0; b < bench->group.rank_count; b++) {
-            CHECK(a == b || reaches(a, b), "%s: what %u has does not reach %u", what, a, b);
+            CHECK(a == b || reaches(bench->group.ranks[a], bench->group.ranks[b]),
+                  "%s: what member %u has does not reach %u", what, a, b);
         }
     }
 }
@@ -259,7 +261,7 @@ static const uint64_t sizes[] = {1048576, 1000003, 4097, 7, 1};
 static void an_all_reduce_brings_everything_to_everybody(void **state)
 {
     (void)state;
-    static const enum nccl_algo algos[] = {NCCL_RING, NCCL_TREE, NCCL_NVLS_TREE, NCCL_NVLS};
+    static const enum nccl_algo algos[] = {NCCL_RING, NCCL_TREE, NCCL_NVLS_TREE, NCCL_NVLS, NCCL_COLLNET};
     for (size_t i = 0; i < COUNT_OF(shapes); i++) {
         for (size_t a = 0; a < COUNT_OF(algos) * 2; a++) {
             for (size_t s = 0; s < COUNT_OF(sizes); s++) {
@@ -281,6 +283,65 @@ static void an_all_reduce_brings_everything_to_everybody(void **state)
                 bench_close(&bench);
             }
         }
+    }
+}
+
+/* A tree of up to `most` switches at random for each channel; servers hang anywhere in it. */
+static struct nccl_switch_trees random_trees(struct bench *bench, struct prng *prng, uint32_t most)
+{
+    uint32_t channels = bench->choice.channels;
+    uint32_t servers = bench->group.node_count;
+    uint32_t *first = arena_alloc(&bench->arena, (channels + 1) * sizeof *first);
+    uint32_t *up = arena_alloc(&bench->arena, (size_t)channels * most * sizeof *up);
+    uint32_t *leaf = arena_alloc(&bench->arena, (size_t)channels * servers * sizeof *leaf);
+    CHECK(first != NULL && up != NULL && leaf != NULL, "memory is given");
+    first[0] = 0;
+    for (uint32_t c = 0; c < channels; c++) {
+        uint32_t count = 1 + prng_below(prng, most);
+        first[c + 1] = first[c] + count;
+        for (uint32_t i = 0; i < count; i++) {
+            up[first[c] + i] = first[c] + (i == 0 ? 0 : prng_below(prng, i));
+        }
+        for (uint32_t s = 0; s < servers; s++) {
+            /* None has nothing below it: each has one of the first servers. */
+            leaf[c * servers + s] = first[c] + (s < count ? count - 1 - s : prng_below(prng, count));
+        }
+    }
+    return (struct nccl_switch_trees){.first = first, .up = up, .leaf = leaf};
+}
+
+static void any_tree_of_switches_brings_everything_to_everybody(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct prng prng = {seed};
+        struct bench bench;
+        char what[64];
+        uint32_t ranks[MOST_RANKS];
+        uint32_t count = 0;
+        struct orr_error err = {0};
+        uint32_t per_server = 1 + prng_below(&prng, 8);
+        struct nccl_job job = job_of(2 + prng_below(&prng, 38), per_server);
+        job.switches_per_server = prng_below(&prng, 3);
+        for (uint32_t rank = 0; rank < job.gpus; rank++) { /* the two last at least */
+            if (rank + 2 >= job.gpus || prng_below(&prng, 3) != 0) {
+                ranks[count++] = rank;
+            }
+        }
+        bench_open(&bench, job);
+        CHECK_OK(nccl_group_build(&bench.job, ranks, count, &bench.arena, &bench.group, &err), &err);
+        CHECK_OK(nccl_channels_build(&bench.job, &bench.group, &bench.arena, &bench.channels, &err), &err);
+        uint64_t bytes = 1 + prng_next(&prng) % 100000;
+        bench.choice = nccl_choose(&bench.job, &bench.group, COLL_ALL_REDUCE, bytes);
+        bench.choice.algo = NCCL_COLLNET;
+        bench.choice.chunk_bytes = 1 + prng_next(&prng) % 20000 + bytes / 16;
+        struct nccl_switch_trees trees = random_trees(&bench, &prng, bench.group.node_count);
+        bench.choice.trees = &trees;
+        bench_flows(&bench, COLL_ALL_REDUCE, bytes);
+        (void)snprintf(what, sizeof what, "seed %" PRIu64, seed);
+        check_order(&bench, what);
+        check_all_reach_all(&bench, what);
+        bench_close(&bench);
     }
 }
 
@@ -319,9 +380,10 @@ static void a_smaller_chunk_means_more_messages_of_the_same_bytes(void **state)
         enum coll_type type;
         enum nccl_algo algo;
         uint32_t ranks;
-    } cases[] = {{COLL_ALL_REDUCE, NCCL_RING, 16}, {COLL_ALL_REDUCE, NCCL_TREE, 16},
-                 {COLL_BROADCAST, NCCL_RING, 16},  {COLL_ALL_REDUCE, NCCL_NVLS_TREE, 16},
-                 {COLL_ALL_REDUCE, NCCL_NVLS, 8},  {COLL_ALL_GATHER, NCCL_NVLS, 8}};
+    } cases[] = {{COLL_ALL_REDUCE, NCCL_RING, 16},   {COLL_ALL_REDUCE, NCCL_TREE, 16},
+                 {COLL_BROADCAST, NCCL_RING, 16},    {COLL_ALL_REDUCE, NCCL_NVLS_TREE, 16},
+                 {COLL_ALL_REDUCE, NCCL_NVLS, 8},    {COLL_ALL_GATHER, NCCL_NVLS, 8},
+                 {COLL_ALL_REDUCE, NCCL_COLLNET, 16}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct bench bench;
         bench_open(&bench, job_of(16, 8));
@@ -420,7 +482,9 @@ static void what_nccl_cannot_do_is_a_named_error(void **state)
         const char *says;
     } bad[] = {{COLL_ALL_GATHER, NCCL_TREE, "no tree for all-gather"},
                {COLL_ALL_TO_ALL, NCCL_NVLS, "no NVLS for all-to-all"},
-               {COLL_ALL_REDUCE, NCCL_NVLS, "this group is on 2"}};
+               {COLL_ALL_REDUCE, NCCL_NVLS, "this group is on 2"},
+               {COLL_ALL_GATHER, NCCL_COLLNET, "no reduction in the network's switches for all-gather"},
+               {COLL_ALL_TO_ALL, NCCL_COLLNET, "no reduction in the network's switches for all-to-all"}};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct bench bench;
         struct orr_error err = {0};
@@ -476,7 +540,8 @@ static void sends_and_receives_become_one_message_a_pair(void **state)
     bench_close(&bench);
 }
 
-TEST_MAIN(every_rank_has_one_group_of_each_type_that_has_two_members,
+TEST_MAIN(any_tree_of_switches_brings_everything_to_everybody,
+          every_rank_has_one_group_of_each_type_that_has_two_members,
           simai_has_no_expert_groups_without_tensor_parallelism, degrees_that_do_not_divide_are_named,
           a_ring_visits_every_rank_once_and_every_tree_hangs_together,
           a_server_has_children_in_one_of_the_two_trees_only, an_all_reduce_brings_everything_to_everybody,

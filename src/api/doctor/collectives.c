@@ -20,13 +20,14 @@ enum row_kind {
     ROW_NCCL,
     ROW_NCCL_ROOTED,
     ROW_NCCL_SERVER, /* one server */
+    ROW_NCCL_SWITCHES,
 };
 
 static const char *const sizes_of[] = {
     [ROW_LINE] = "2 to 16, 32, 64 members",      [ROW_SMALL] = "2 to 8 members",
     [ROW_ROOTED] = "2 to 16, every root",        [ROW_GRID] = "grids of 6 to 64 members",
     [ROW_NCCL] = "2 to 32 GPUs, 1-4 servers",    [ROW_NCCL_ROOTED] = "2 to 32 GPUs, 3 roots",
-    [ROW_NCCL_SERVER] = "2 to 8 GPUs, 1 server",
+    [ROW_NCCL_SERVER] = "2 to 8 GPUs, 1 server", [ROW_NCCL_SWITCHES] = "2 to 32 GPUs, odd groups",
 };
 
 static const struct row {
@@ -64,6 +65,7 @@ static const struct row {
     {"ncclRing", ROW_NCCL_ROOTED, COLL_NCCL, NCCL_RING, COLL_REDUCE},
     {"ncclTree", ROW_NCCL, COLL_NCCL, NCCL_TREE, COLL_ALL_REDUCE},
     {"ncclNvls", ROW_NCCL_SERVER, COLL_NCCL, NCCL_NVLS, COLL_ALL_REDUCE},
+    {"ncclCollnet", ROW_NCCL_SWITCHES, COLL_NCCL, NCCL_COLLNET, COLL_ALL_REDUCE},
 };
 
 enum { ROWS = sizeof rows / sizeof rows[0] };
@@ -76,6 +78,14 @@ static const struct {
 static const struct {
     uint32_t gpus, per_server;
 } clusters[] = {{2, 2}, {3, 3}, {4, 4}, {8, 8}, {4, 2}, {8, 4}, {16, 8}, {24, 8}, {32, 8}, {6, 2}};
+
+/* Groups that do not fill their servers: all of two or more, some of one, one of each, and so on. */
+static const struct {
+    uint32_t gpus, per_server;
+    uint64_t members;
+} odd_groups[] = {{2, 1, 0},           {5, 1, 0},       {11, 4, 0},         {16, 8, 0x0007},
+                  {16, 8, 0x0107},     {16, 8, 0xff01}, {16, 8, 0x8001},    {32, 8, 0x01ff8003},
+                  {32, 8, 0x80808080}, {12, 3, 0xb6d},  {32, 4, 0xf731137f}};
 
 /* The row being filled. */
 struct filling {
@@ -201,6 +211,24 @@ static enum orr_status fill_nccl(struct filling *filling)
     return status;
 }
 
+static enum orr_status fill_switches(struct filling *filling)
+{
+    enum {
+        WAYS = 6
+    }; /* with and without switches in the servers, and all on the root, one or three to a switch below */
+    size_t whole = sizeof clusters / sizeof clusters[0];
+    enum orr_status status = ORR_OK;
+    for (size_t i = 0; i < WAYS * (whole + sizeof odd_groups / sizeof odd_groups[0]) && status == ORR_OK; i++) {
+        size_t at = i / WAYS;
+        struct doctor_flow_act act = {.is_meshed = i % 2 == 1, .heads_on_switch = (uint32_t)(i / 2 % 3 * 3 / 2)};
+        act.gpus = at < whole ? clusters[at].gpus : odd_groups[at - whole].gpus;
+        act.gpus_per_server = at < whole ? clusters[at].per_server : odd_groups[at - whole].per_server;
+        act.members = at < whole ? 0 : odd_groups[at - whole].members;
+        status = try_flows(filling, act);
+    }
+    return status;
+}
+
 static enum orr_status doctor_collectives_fill(struct filling *filling)
 {
     switch (filling->row->kind) {
@@ -211,6 +239,8 @@ static enum orr_status doctor_collectives_fill(struct filling *filling)
         return fill_rooted(filling);
     case ROW_GRID:
         return doctor_collectives_fill_grid(filling);
+    case ROW_NCCL_SWITCHES:
+        return fill_switches(filling);
     default:
         return fill_nccl(filling);
     }

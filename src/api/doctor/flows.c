@@ -22,6 +22,7 @@ struct scene {
     struct nccl_group group;
     struct nccl_channels channels;
     struct nccl_flows flows;
+    struct nccl_switch_trees trees;
     uint32_t *position; /* of a rank in the ring of a channel: ring_count x gpus */
     uint32_t *rank_at;  /* the inverse */
     uint32_t block_count;
@@ -52,22 +53,52 @@ static uint32_t block_of(const struct scene *scene, const struct nccl_flow *flow
     return flow->channel * n + (at + 2 * n - flow->chunk % n) % n;
 }
 
+/* Two levels of switches: a root, and below it one for so many servers, the same for all channels. */
+static enum orr_status build_trees(struct scene *scene, struct nccl_choice *choice, struct orr_error *err)
+{
+    uint32_t each = scene->act->heads_on_switch;
+    uint32_t servers = scene->group.node_count;
+    uint32_t switches = 1 + (servers + each - 1) / each;
+    uint32_t *first = arena_alloc(scene->arena, (choice->channels + UINT64_C(1)) * sizeof *first);
+    uint32_t *up = arena_alloc(scene->arena, (size_t)choice->channels * switches * sizeof *up);
+    uint32_t *leaf = arena_alloc(scene->arena, (size_t)choice->channels * servers * sizeof *leaf);
+    if (first == NULL || up == NULL || leaf == NULL) {
+        return mem_error(scene->arena->mem, "a collective acted out", err);
+    }
+    for (uint32_t c = 0; c < choice->channels; c++) {
+        first[c] = c * switches;
+        for (uint32_t i = 0; i < switches; i++) {
+            up[first[c] + i] = first[c];
+        }
+        for (uint32_t s = 0; s < servers; s++) {
+            leaf[c * servers + s] = first[c] + 1 + s / each;
+        }
+    }
+    first[choice->channels] = choice->channels * switches;
+    scene->trees = (struct nccl_switch_trees){.first = first, .up = up, .leaf = leaf};
+    choice->trees = &scene->trees;
+    return ORR_OK;
+}
+
 static enum orr_status build(struct scene *scene, struct orr_error *err)
 {
     const struct doctor_flow_act *act = scene->act;
     uint32_t ranks[DOCTOR_BLOCKS_MOST];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < act->gpus; i++) {
-        ranks[i] = i;
+        if (act->members == 0 || (act->members >> i & 1) != 0) {
+            ranks[count++] = i;
+        }
     }
     scene->job = (struct nccl_job){.gpus = act->gpus,
                                    .gpus_per_server = act->gpus_per_server,
-                                   .switches_per_server = 1,
+                                   .switches_per_server = act->is_meshed ? 0 : 1,
                                    .tp = act->gpus,
                                    .ep = 1,
                                    .has_nvls = true,
                                    .as_nccl = true,
                                    .nvls = act->algo == NCCL_NVLS};
-    enum orr_status status = nccl_group_build(&scene->job, ranks, act->gpus, scene->arena, &scene->group, err);
+    enum orr_status status = nccl_group_build(&scene->job, ranks, count, scene->arena, &scene->group, err);
     if (status == ORR_OK) {
         status = nccl_channels_build(&scene->job, &scene->group, scene->arena, &scene->channels, err);
     }
@@ -79,6 +110,12 @@ static enum orr_status build(struct scene *scene, struct orr_error *err)
     choice.algo = act->algo;
     choice.root = act->root;
     choice.chunk_bytes = laps(act) ? 0 : CHUNK;
+    if (act->heads_on_switch > 0) {
+        status = build_trees(scene, &choice, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
     return nccl_flows_build(&scene->job, &scene->group, &scene->channels, &choice, act->type, scene->bytes,
                             scene->arena, &scene->flows, err);
 }
@@ -113,10 +150,12 @@ static enum orr_status measure_blocks(struct scene *scene, struct orr_error *err
 {
     const struct nccl_flows *flows = &scene->flows;
     for (uint32_t i = 0; i < flows->count; i++) {
-        uint32_t block = block_of(scene, &flows->flows[i]);
+        const struct nccl_flow *flow = &flows->flows[i];
+        uint32_t block = block_of(scene, flow);
+        uint32_t node = flow->src > flow->dst ? flow->src : flow->dst;
         scene->block_count = block >= scene->block_count ? block + 1 : scene->block_count;
+        scene->node_count = node >= scene->node_count ? node + 1 : scene->node_count;
     }
-    scene->node_count = scene->act->gpus + scene->act->gpus / scene->act->gpus_per_server;
     scene->block_bytes = arena_zalloc(scene->arena, scene->block_count * sizeof *scene->block_bytes);
     scene->values = arena_zalloc(scene->arena, (size_t)scene->node_count * scene->block_count * sizeof *scene->values);
     if (scene->block_bytes == NULL || scene->values == NULL) {
@@ -211,15 +250,17 @@ static enum orr_status doctor_flows_run(struct scene *scene, uint64_t spoiled, s
 
 static enum orr_status doctor_flows_check_values(const struct scene *scene, struct orr_error *err)
 {
-    uint32_t n = scene->act->gpus;
+    uint32_t n = scene->group.rank_count;
     for (uint32_t b = 0; b < scene->block_count; b++) {
         int64_t want = 0;
         int64_t mean = 0;
-        for (uint32_t rank = 0; rank < n; rank++) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t rank = scene->group.ranks[i];
             want += doctor_flows_begins_with(scene, rank, b) ? doctor_number(n, rank, b, 0) : 0;
             mean += doctor_number(n, rank, b, 0) / n;
         }
-        for (uint32_t rank = 0; rank < n; rank++) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t rank = scene->group.ranks[i];
             int64_t got = *value(scene, rank, b);
             bool averages = scene->act->type != COLL_ALL_REDUCE || (got % n == 0 && got / n == mean);
             if (doctor_flows_ends_with(scene, rank, b) && (got != want || !averages)) {
@@ -239,7 +280,7 @@ enum orr_status doctor_flow_act_run(const struct doctor_flow_act *act, uint64_t 
     enum orr_status status = build(&scene, err);
     if (status == ORR_OK) {
         *messages = scene.flows.count;
-        status = walk_rings(&scene, err);
+        status = act->members == 0 ? walk_rings(&scene, err) : ORR_OK;
     }
     if (status == ORR_OK) {
         status = measure_blocks(&scene, err);
@@ -247,10 +288,11 @@ enum orr_status doctor_flow_act_run(const struct doctor_flow_act *act, uint64_t 
     if (status != ORR_OK) {
         return status;
     }
-    for (uint32_t rank = 0; rank < act->gpus; rank++) {
+    for (uint32_t i = 0; i < scene.group.rank_count; i++) {
+        uint32_t rank = scene.group.ranks[i];
         for (uint32_t b = 0; b < scene.block_count; b++) {
             *value(&scene, rank, b) =
-                doctor_flows_begins_with(&scene, rank, b) ? doctor_number(act->gpus, rank, b, 0) : -1;
+                doctor_flows_begins_with(&scene, rank, b) ? doctor_number(scene.group.rank_count, rank, b, 0) : -1;
         }
     }
     status = doctor_flows_run(&scene, spoiled, err);

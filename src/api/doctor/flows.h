@@ -9,12 +9,17 @@
 
 #include "coll/nccl.h"
 
-/* All-reduce by ring, tree or NVLS; all-gather, reduce-scatter, broadcast and reduce by ring. */
+/* All-reduce by ring, tree, NVLS or the network's switches; all-gather, reduce-scatter, broadcast and reduce by ring.
+ */
 struct doctor_flow_act {
     enum nccl_algo algo;
     enum coll_type type;
     uint32_t gpus, gpus_per_server;
     uint32_t root; /* place in the group */
+    /* NCCL_COLLNET: */
+    uint64_t members;         /* bit a rank of the group; 0: all */
+    uint32_t heads_on_switch; /* servers on one switch below the root; 0: all hang on the root */
+    bool is_meshed;           /* the servers have no switches of their own */
 };
 
 /* As doctor_act_run of api/doctor/steps.h. `spoiled` counts flows in the order of their arrival. */
