@@ -32,7 +32,7 @@ unsigned advise_kinds_of(const struct sim_result *result)
 
 static const char *advise_algorithm_name(struct advise_document *document, const struct coll_impl *impl)
 {
-    static const char *const nccl[] = {"nccl", "ncclRing", "ncclTree", "ncclNvls"};
+    static const char *const nccl[] = {"nccl", "ncclRing", "ncclTree", "ncclNvls", "ncclCollnet"};
     static const char *const plain[] = {"ring", "direct", "halvingDoubling", "doubleBinaryTree"};
     static const char *const one[] = {"oneRing", "oneDirect", "oneHalvingDoubling", "doubleBinaryTree"};
     if (impl->algo == COLL_NCCL) {

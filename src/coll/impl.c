@@ -37,6 +37,7 @@ static const struct {
     {"ncclRing", {COLL_NCCL, true, 0, COLL_NCCL_RING}, false},
     {"ncclTree", {COLL_NCCL, true, 0, COLL_NCCL_TREE}, false},
     {"ncclNvls", {COLL_NCCL, true, 0, COLL_NCCL_NVLS}, false},
+    {"ncclCollnet", {COLL_NCCL, true, 0, COLL_NCCL_COLLNET}, false},
 };
 
 const char *const coll_impl_names[] = {
@@ -53,6 +54,7 @@ const char *const coll_impl_names[] = {
     "ncclRing",
     "ncclTree",
     "ncclNvls",
+    "ncclCollnet",
     NULL,
 };
 

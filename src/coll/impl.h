@@ -58,7 +58,7 @@ enum coll_algo {
 };
 
 /* Which of NCCL's algorithms; AUTO: by its rules. */
-enum coll_nccl { COLL_NCCL_AUTO, COLL_NCCL_RING, COLL_NCCL_TREE, COLL_NCCL_NVLS };
+enum coll_nccl { COLL_NCCL_AUTO, COLL_NCCL_RING, COLL_NCCL_TREE, COLL_NCCL_NVLS, COLL_NCCL_COLLNET };
 
 /* One entry of an "…-implementation" list. */
 struct coll_impl {
@@ -69,7 +69,7 @@ struct coll_impl {
 };
 
 /* "ring", "oneRing", "direct", "direct4", "oneDirect4", "halvingDoubling", "oneHalvingDoubling", "doubleBinaryTree",
- * "nccl", "ncclRing", "ncclTree", "ncclNvls". False when `text` is none of them. */
+ * "nccl", "ncclRing", "ncclTree", "ncclNvls", "ncclCollnet". False when `text` is none of them. */
 bool coll_impl_parse(const char *text, struct coll_impl *impl);
 
 /* The accepted spellings, NULL-terminated, for messages. */

@@ -172,7 +172,7 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
         if (row->type == CONFIG_ALGORITHMS) {
             json_write_key(json, "pattern");
             json_write_string(json, "^(ring|oneRing|(direct|oneDirect)[0-9]*|halvingDoubling|oneHalvingDoubling|"
-                                    "doubleBinaryTree|nccl(Ring|Tree|Nvls)?)$");
+                                    "doubleBinaryTree|nccl(Ring|Tree|Nvls|Collnet)?)$");
         }
     }
 }

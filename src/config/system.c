@@ -151,6 +151,12 @@ static const struct config_row system_rows[] = {
      .max = 1,
      .offset = AT(system.nccl_nvls_efficiency),
      .help = "share of a link's rate that reductions in the NVLink switch reach"},
+    {.key = "nccl-collnet-enable",
+     .type = CONFIG_SWITCH,
+     .fallback = "0",
+     .offset = AT(system.nccl_collnet),
+     .help = "the network's switches can add up (SHARP): on flow and packet, nccl has them do so for an all-reduce "
+             "over several servers, as ncclCollnet does anyway"},
     {.key = "model-shared-bus",
      .type = CONFIG_SWITCH,
      .fallback = "0",

@@ -19,7 +19,7 @@ bool run_machine_needs_wires(const struct run_machine *machine)
 /* The name with a delimiter on both sides, so that the key nccl-gpus-per-server is none. */
 static bool names_nccl(const char *text)
 {
-    static const char *const names[] = {"nccl", "ncclRing", "ncclTree", "ncclNvls"};
+    static const char *const names[] = {"nccl", "ncclRing", "ncclTree", "ncclNvls", "ncclCollnet"};
     for (const char *at = strstr(text, "nccl"); at != NULL; at = strstr(at + 1, "nccl")) {
         size_t length = strcspn(at, "\"],[ \t\n");
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -258,6 +258,9 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
     if (status == ORR_OK) {
         status = read_system(run, options, custom, err);
     }
+    const struct sim_implementation *all_reduce = &config->system.implementation[SIM_ALL_REDUCE];
+    run->wired.machine.switches_end =
+        config->system.nccl_collnet || (all_reduce->count > 0 && all_reduce->list[0].nccl == COLL_NCCL_COLLNET);
     if (status == ORR_OK) {
         status = run_session_settle_backend(run, options->backend_open, err);
     }

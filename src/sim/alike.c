@@ -38,8 +38,8 @@ static const char *alike_refuses_collective(const struct sim *sim, const struct 
         (dim->impl.nccl != COLL_NCCL_AUTO && dim->impl.nccl != COLL_NCCL_RING)) {
         return "a collective is carried out by another algorithm than NCCL's rings";
     }
-    bool in_switch =
-        dim->impl.nccl == COLL_NCCL_AUTO && sim->config->has_nvls && servers <= 2 && node->comm_type == COLL_ALL_REDUCE;
+    bool can = (sim->config->has_nvls && servers <= 2) || sim->config->system.nccl_collnet;
+    bool in_switch = dim->impl.nccl == COLL_NCCL_AUTO && can && node->comm_type == COLL_ALL_REDUCE;
     return in_switch ? "switches reduce what passes them" : NULL;
 }
 

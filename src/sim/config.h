@@ -70,6 +70,7 @@ struct sim_system {
     struct sim_capacity capacity;
     enum sim_nccl_protocol nccl_protocol;
     double nccl_nvls_efficiency; /* share of a link that reductions in the NVLink switch reach */
+    bool nccl_collnet;           /* the network's switches can add up */
 };
 
 struct sim_memory {

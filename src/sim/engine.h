@@ -383,6 +383,9 @@ uint32_t sim_custom_position(const struct sim *sim, uint32_t group, uint32_t ran
 
 /* NCCL's lists of flows (coll/nccl.h); flows.c. NULL when memory is refused. */
 const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct coll_phase *phase);
+/* Whether ncclCollnet can be on this machine for all ranks: switches of the network join them, or one server's own does
+ * (also when memory is refused, which the run then tells). */
+bool sim_flows_has_trees(const struct sim *sim);
 /* Named errors of what NCCL's lists cannot do, and a note where another algorithm stands in. */
 ORR_MUST_CHECK enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err);
 /* Why a collective node cannot be carried out so, or NULL. */

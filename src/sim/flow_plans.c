@@ -10,26 +10,51 @@
 
 #include "coll/nccl.h"
 #include "coll/timing/timing.h"
+#include "net/packet/packet.h"
 #include "sim/engine.h"
+#include "sim/switch_trees.h"
 
-/* The member that acts for a rank or, in the numbers of the list, for a switch. */
-static uint32_t actor_of(const struct sim *sim, const struct sim_flow_plan *plan, uint32_t node)
+/* A list on its way to be a plan. */
+struct making {
+    const struct sim *sim;
+    struct arena scratch;
+    struct nccl_job job;
+    struct nccl_group group;
+    struct nccl_flows list;
+    struct sim_switch_trees trees; /* NCCL_COLLNET */
+    struct sim_flow_plan *plan;
+};
+
+static bool is_of_tree(const struct making *making, uint32_t node)
 {
-    if (sim->alike != NULL) {
-        return topo_alike_class_of(sim->alike, node);
+    return making->trees.channels > 0 && node >= nccl_first_tree_switch(&making->job);
+}
+
+/* The member that acts for a rank or, in the numbers of the list, for a switch. A switch of the network has one of
+ * those below it, without whose data it could send nothing anyway. */
+static uint32_t actor_of(const struct making *making, uint32_t node)
+{
+    const struct sim_flow_plan *plan = making->plan;
+    if (making->sim->alike != NULL) {
+        return topo_alike_class_of(making->sim->alike, node);
     }
-    if (node < sim->rank_count) {
+    if (node < making->job.gpus) {
         return sim_flows_member_of(plan, node);
     }
-    uint32_t server = (node - sim->rank_count) / sim->nccl_servers.switches_each;
-    uint32_t member = sim_flows_member_of(plan, server * sim->nccl_servers.ranks_each);
-    return plan->ranks[member] / sim->nccl_servers.ranks_each < server ? member + 1 : member;
+    if (is_of_tree(making, node)) {
+        return making->trees.lowest[node - nccl_first_tree_switch(&making->job)];
+    }
+    uint32_t server = (node - making->job.gpus) / making->job.switches_per_server;
+    uint32_t member = sim_flows_member_of(plan, server * making->job.gpus_per_server);
+    return plan->ranks[member] / making->job.gpus_per_server < server ? member + 1 : member;
 }
 
 /* The number in the network of a rank or switch of the list. */
-static uint32_t sim_flows_node_of(const struct sim *sim, uint32_t node)
+static uint32_t sim_flows_node_of(const struct making *making, uint32_t node)
 {
-    return node < sim->rank_count ? node : sim->nccl_servers.switches[node - sim->rank_count];
+    return node < making->job.gpus    ? node
+           : is_of_tree(making, node) ? making->trees.nodes[node - nccl_first_tree_switch(&making->job)]
+                                      : making->sim->nccl_servers.switches[node - making->job.gpus];
 }
 
 static bool zalloc_u32(struct sim *sim, uint32_t **array, size_t count)
@@ -82,17 +107,18 @@ static uint64_t *sort_by_line(const struct sim_flow_plan *plan, enum nccl_algo a
 }
 
 /* Each member's sends and receives. */
-static bool sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
-                           struct arena *scratch)
+static bool sort_by_member(struct making *making)
 {
-    const uint64_t *order = sort_by_line(plan, list->choice.algo, scratch);
+    const struct nccl_flows *list = &making->list;
+    struct sim_flow_plan *plan = making->plan;
+    const uint64_t *order = sort_by_line(plan, list->choice.algo, &making->scratch);
     if (order == NULL) {
         return false;
     }
     for (uint32_t i = 0; i < plan->count; i++) {
         uint32_t next = (uint32_t)order[i];
-        plan->flows[i].send_at = plan->send_first[actor_of(sim, plan, list->flows[i].src) + 1]++;
-        plan->flows[next].recv_at = plan->recv_first[actor_of(sim, plan, list->flows[next].dst) + 1]++;
+        plan->flows[i].send_at = plan->send_first[actor_of(making, list->flows[i].src) + 1]++;
+        plan->flows[next].recv_at = plan->recv_first[actor_of(making, list->flows[next].dst) + 1]++;
     }
     for (uint32_t m = 0; m < plan->member_count; m++) {
         plan->send_first[m + 1] += plan->send_first[m];
@@ -100,9 +126,9 @@ static bool sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, co
     }
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct sim_flow *flow = &plan->flows[i];
-        uint32_t sender = actor_of(sim, plan, list->flows[i].src);
+        uint32_t sender = actor_of(making, list->flows[i].src);
         plan->sends[plan->send_first[sender] + flow->send_at] = i;
-        plan->recvs[plan->recv_first[actor_of(sim, plan, list->flows[i].dst)] + flow->recv_at] = i;
+        plan->recvs[plan->recv_first[actor_of(making, list->flows[i].dst)] + flow->recv_at] = i;
         plan->parents[plan->send_first[sender] + flow->send_at] = list->flows[i].parent_count;
     }
     return true;
@@ -138,7 +164,7 @@ static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *fl
 static struct timing_message flow_message_cost(const struct sim *sim, enum nccl_algo algo)
 {
     enum sim_nccl_protocol protocol = sim->config->system.nccl_protocol;
-    bool in_switch = algo == NCCL_NVLS || algo == NCCL_NVLS_TREE;
+    bool in_switch = algo == NCCL_NVLS || algo == NCCL_NVLS_TREE || algo == NCCL_COLLNET;
     if (protocol == SIM_NCCL_WIRES || in_switch) {
         return (struct timing_message){.bytes = 1};
     }
@@ -152,10 +178,18 @@ static uint32_t flow_step_ns(const struct sim *sim, const struct nccl_flow *flow
     return (uint32_t)((inside ? cost->inside_us : cost->between_us) * 1e3 + 0.5);
 }
 
-/* Lines up what ranks give to switches of their own accord. A flow with one before it has one more to wait for. */
-static bool sim_flows_stand_in_line(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
-                                    struct arena *scratch)
+/* `flow` waits for the arrival of the one before it. */
+static void stand_behind(struct sim_flow_plan *plan, uint32_t member, uint32_t before, uint32_t flow)
 {
+    plan->flows[before].next_in_line = flow;
+    plan->parents[plan->send_first[member] + plan->flows[flow].send_at]++;
+}
+
+/* Lines up what ranks give to switches of their own accord. A flow with one before it has one more to wait for. */
+static bool sim_flows_stand_in_line(const struct making *making, struct arena *scratch)
+{
+    const struct nccl_flows *list = &making->list;
+    struct sim_flow_plan *plan = making->plan;
     uint32_t channels = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         channels = list->flows[i].channel >= channels ? list->flows[i].channel + 1 : channels;
@@ -167,18 +201,47 @@ static bool sim_flows_stand_in_line(const struct sim *sim, struct sim_flow_plan 
     }
     for (uint32_t i = 0; last != NULL && i < list->count; i++) {
         const struct nccl_flow *flow = &list->flows[i];
-        if (flow->parent_count > 0 || flow->dst < sim->rank_count) {
+        if (flow->parent_count > 0 || flow->dst < making->job.gpus || flow->connection == NCCL_CONN_COLLNET) {
             continue;
         }
         uint32_t member = sim_flows_member_of(plan, flow->src);
         uint32_t *before = &last[(size_t)member * channels + flow->channel];
         if (*before != SIM_NONE) {
-            plan->flows[*before].next_in_line = i;
-            plan->parents[plan->send_first[member] + plan->flows[i].send_at]++;
+            stand_behind(plan, member, *before, i);
         }
         *before = i;
     }
     return last != NULL;
+}
+
+/* How many chunks are on a link of a tree at once: as many as keep it filled while the next is being heard of. More
+ * would arrive together, and go on together. */
+static uint32_t chunks_on_link(const struct making *making)
+{
+    enum { MOST = 16 };
+    uint64_t filling = making->trees.in_flight_bytes / making->list.choice.chunk_bytes + 2;
+    return (uint32_t)(filling < MOST ? filling : MOST);
+}
+
+/* Lines up the chunks on each link of the trees of switches. All chunks of a channel are laid out alike, so that the
+ * one before is found by its distance. */
+static void stand_in_trees(const struct making *making)
+{
+    const struct nccl_flows *list = &making->list;
+    uint32_t window = chunks_on_link(making);
+    uint32_t first = 0; /* of the channel */
+    for (uint32_t end = 0; first < list->count; first = end) {
+        while (end < list->count && list->flows[end].channel == list->flows[first].channel) {
+            end++;
+        }
+        uint32_t distance = (end - first) / list->flows[first].chunk_count * window;
+        for (uint32_t i = first; i < end; i++) {
+            const struct nccl_flow *flow = &list->flows[i];
+            if (flow->connection == NCCL_CONN_COLLNET && flow->chunk >= window) {
+                stand_behind(making->plan, actor_of(making, flow->src), i - distance, i);
+            }
+        }
+    }
 }
 
 /* What its receiver hands on to another server for its sender (PXN). */
@@ -189,45 +252,50 @@ static bool is_handed_on(const struct nccl_flows *list, const struct nccl_flow *
 
 /* The line in which a receive stands. Of a channel's one after the other; but what a switch receives, and what is only
  * handed on, waits for nothing of the channel, and sends and receives of pairs are at work side by side. */
-static uint32_t recv_line(const struct sim *sim, const struct nccl_flows *list, const struct nccl_flow *flow,
-                          bool pairs)
+static uint32_t recv_line(const struct making *making, const struct nccl_flow *flow, bool pairs)
 {
+    const struct sim *sim = making->sim;
+    const struct nccl_flows *list = &making->list;
     const struct topo_alike *alike = sim->alike;
     if (pairs) {
         return alike != NULL ? topo_alike_class_of(alike, flow->src) * sim->rank_count + flow->dst : flow->src;
     }
     uint32_t channel =
         alike != NULL ? nccl_alike_channel(alike, list->choice.channels, flow->channel, flow->dst) : flow->channel;
+    if (making->trees.channels > 0 && flow->dst >= sim->rank_count) { /* a member may act for several */
+        return 4 * (NCCL_MAX_CHANNELS * flow->dst + channel) + (flow->reduces ? 1 : 3);
+    }
     return 2 * channel + (flow->dst < sim->rank_count && !is_handed_on(list, flow) ? 0 : 1);
 }
 
-static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows *list, const struct nccl_group *group,
-                                       bool pairs, struct arena *scratch)
+static bool take_over(struct making *making, struct sim *sim, bool pairs)
 {
+    const struct nccl_flows *list = &making->list;
     struct sim_flow_plan *plan = arena_zalloc(&sim->arena, sizeof *plan);
     uint64_t children = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         children += list->flows[i].child_count;
     }
+    making->plan = plan;
     if (plan == NULL) {
-        return NULL;
+        return false;
     }
     const struct timing_message cost = flow_message_cost(sim, list->choice.algo);
     const uint64_t slice = slice_bytes(sim, list, pairs);
     plan->start_ns = (uint32_t)(cost.start_us * 1e3 + 0.5);
     plan->count = list->count;
-    if (!sim_flows_make_arrays(sim, plan, group, children)) {
-        return NULL;
+    if (!sim_flows_make_arrays(sim, plan, &making->group, children)) {
+        return false;
     }
     uint32_t at = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct nccl_flow *from = &list->flows[i];
         plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from, slice, &cost),
                                            .step_ns = flow_step_ns(sim, from, &cost),
-                                           .src = sim_flows_node_of(sim, from->src),
-                                           .dst = sim_flows_node_of(sim, from->dst),
-                                           .from = plan->ranks[actor_of(sim, plan, from->src)],
-                                           .line = recv_line(sim, list, from, pairs),
+                                           .src = sim_flows_node_of(making, from->src),
+                                           .dst = sim_flows_node_of(making, from->dst),
+                                           .from = plan->ranks[actor_of(making, from->src)],
+                                           .line = recv_line(making, from, pairs),
                                            .next_in_line = SIM_NONE,
                                            .first_child = at,
                                            .child_count = from->child_count,
@@ -237,28 +305,39 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         }
         at += from->child_count;
     }
-    bool sorted = sort_by_member(sim, plan, list, scratch);
-    return sorted && sim_flows_stand_in_line(sim, plan, list, scratch) ? plan : NULL;
+    if (!sort_by_member(making)) {
+        return false;
+    }
+    if (making->trees.channels > 0) {
+        stand_in_trees(making);
+    }
+    return sim_flows_stand_in_line(making, &making->scratch);
 }
 
 /* What NCCL chooses by itself: reductions in the switch for an all-reduce where GPUs and machine can, and where the
  * tree between the servers is no longer than one edge. On more of them a network card carries as much for the trees as
- * for a ring, and the ring needs no switch. */
+ * for a ring, and the ring needs no switch. Reductions in the network's switches are those of the server's own where
+ * there is one server. */
 static bool reduces_in_switch(const struct sim *sim, const struct coll_phase *phase, const struct nccl_group *group)
 {
     bool chosen = phase->nccl == COLL_NCCL_AUTO && sim->config->has_nvls && phase->type == COLL_ALL_REDUCE;
-    return phase->nccl == COLL_NCCL_NVLS || (chosen && group->node_count <= 2);
+    return phase->nccl == COLL_NCCL_NVLS || (chosen && group->node_count <= 2) ||
+           (phase->nccl == COLL_NCCL_COLLNET && group->node_count == 1 && sim->config->packet != NULL);
 }
 
-static struct nccl_choice choice_of(const struct nccl_job *job, const struct nccl_group *group,
-                                    const struct coll_phase *phase, uint64_t bytes)
+static struct nccl_choice choice_of(const struct making *making, const struct coll_phase *phase, uint64_t bytes)
 {
     enum { PARTS = 64, LEAST = 64 * 1024 };
-    struct nccl_choice choice = nccl_choose(job, group, phase->type, bytes);
+    struct nccl_choice choice = nccl_choose(&making->job, &making->group, phase->type, bytes);
     if (phase->nccl == COLL_NCCL_TREE) {
         choice.algo = NCCL_TREE;
     }
-    if (choice.algo == NCCL_NVLS || choice.algo == NCCL_NVLS_TREE) {
+    if (making->trees.channels > 0) {
+        choice.algo = NCCL_COLLNET;
+        choice.channels = making->trees.channels;
+        choice.trees = &making->trees.list;
+    }
+    if (choice.algo == NCCL_NVLS || choice.algo == NCCL_NVLS_TREE || choice.algo == NCCL_COLLNET) {
         /* NCCL's are smaller still; what goes up must overlap what comes down. How many matters: on packets an
          * all-reduce of one H100 server reaches 391, 408 and 431 GB/s with 16, 32 and 64. 64 was chosen with the
          * measured figures of one and two servers in view (docs/nccl.md), so that these are no test of it. */
@@ -268,51 +347,97 @@ static struct nccl_choice choice_of(const struct nccl_job *job, const struct ncc
     return choice;
 }
 
-static enum orr_status build_list(const struct sim *sim, const struct coll_phase *phase, struct arena *scratch,
-                                  struct nccl_group *group, struct nccl_flows *list)
+static struct nccl_job flow_plans_job_of(const struct sim *sim)
 {
-    struct nccl_job job = {.gpus = sim->rank_count,
-                           .gpus_per_server = sim->nccl_servers.ranks_each,
-                           .switches_per_server = sim->nccl_servers.switches_each,
-                           .tp = sim->rank_count,
-                           .ep = 1,
-                           .has_nvls = true,
-                           .pxn = sim->nccl_servers.joined,
-                           .as_nccl = true,
-                           .alike = sim->alike};
+    return (struct nccl_job){.gpus = sim->rank_count,
+                             .gpus_per_server = sim->nccl_servers.ranks_each,
+                             .switches_per_server = sim->nccl_servers.switches_each,
+                             .tp = sim->rank_count,
+                             .ep = 1,
+                             .has_nvls = true,
+                             .pxn = sim->nccl_servers.joined,
+                             .as_nccl = true,
+                             .alike = sim->alike};
+}
+
+/* Looks for trees of the network's switches. Ranks whose server cannot add up what they have, because nothing but the
+ * network joins them or because nobody said what a server is, are servers of their own. One server needs no network. */
+static enum orr_status find_trees(struct making *making, const uint32_t *ranks, uint32_t count)
+{
+    const struct sim_servers *servers = &making->sim->nccl_servers;
+    const struct packet_machine *machine = making->sim->config->packet;
+    struct nccl_group group = {.type = NCCL_GROUP_TP};
+    struct nccl_job job = making->job;
+    if (machine == NULL) {
+        return ORR_OK;
+    }
+    if (!servers->told || !(servers->meshed || servers->switches_each > 0)) {
+        job.gpus_per_server = 1;
+        job.switches_per_server = 0;
+    }
+    enum orr_status status = nccl_group_build(&job, ranks, count, &making->scratch, &group, NULL);
+    if (status == ORR_OK && group.node_count > 1) {
+        status = sim_switch_trees_find(machine->graph, servers, &job, &group, &making->scratch, &making->trees);
+    }
+    if (status == ORR_OK && making->trees.channels > 0) {
+        making->job = job;
+        making->group = group;
+    }
+    return status;
+}
+
+bool sim_flows_has_trees(const struct sim *sim)
+{
+    struct making making = {.sim = sim, .job = flow_plans_job_of(sim)};
+    arena_init(&making.scratch, sim->mem);
+    uint32_t *ranks = arena_alloc(&making.scratch, sim->rank_count * sizeof *ranks);
+    for (uint32_t i = 0; ranks != NULL && i < sim->rank_count; i++) {
+        ranks[i] = i;
+    }
+    bool refused = ranks == NULL || find_trees(&making, ranks, sim->rank_count) != ORR_OK;
+    bool one_server = sim->config->packet != NULL && making.job.switches_per_server > 0 &&
+                      making.job.gpus <= making.job.gpus_per_server;
+    arena_free(&making.scratch);
+    return refused || one_server || making.trees.channels > 0;
+}
+
+static enum orr_status build_list(struct making *making, const struct coll_phase *phase)
+{
     struct nccl_channels channels;
-    uint32_t count = sim->alike != NULL ? sim->alike->ranks : phase->ring.size;
+    struct arena *scratch = &making->scratch;
+    const struct topo_alike *alike = making->sim->alike;
+    uint32_t count = alike != NULL ? alike->ranks : phase->ring.size;
     uint32_t *ranks = arena_alloc(scratch, count * sizeof *ranks);
     if (ranks == NULL) {
         return ORR_ENOMEM;
     }
     for (uint32_t i = 0; i < count; i++) {
-        ranks[i] = phase->ring.members != NULL && sim->alike == NULL ? phase->ring.members[i] : i * phase->ring.stride;
+        ranks[i] = phase->ring.members != NULL && alike == NULL ? phase->ring.members[i] : i * phase->ring.stride;
     }
-    enum orr_status status = nccl_group_build(&job, ranks, count, scratch, group, NULL);
-    job.nvls = reduces_in_switch(sim, phase, group);
+    enum orr_status status = nccl_group_build(&making->job, ranks, count, scratch, &making->group, NULL);
+    making->job.nvls = reduces_in_switch(making->sim, phase, &making->group);
+    bool chosen = phase->nccl == COLL_NCCL_AUTO && making->sim->config->system.nccl_collnet;
+    if (status == ORR_OK && phase->type == COLL_ALL_REDUCE && (phase->nccl == COLL_NCCL_COLLNET || chosen)) {
+        status = find_trees(making, ranks, count);
+    }
     if (status == ORR_OK) {
-        status = nccl_channels_build(&job, group, scratch, &channels, NULL);
+        status = nccl_channels_build(&making->job, &making->group, scratch, &channels, NULL);
     }
     if (status != ORR_OK) {
         return status;
     }
     /* An all-gather's size is what a rank gives, here and in ASTRA-sim; what it has at the end in NCCL. */
     uint64_t bytes = phase->type == COLL_ALL_GATHER ? phase->bytes * phase->ring.size : phase->bytes;
-    struct nccl_choice choice = choice_of(&job, group, phase, bytes);
-    return nccl_flows_build(&job, group, &channels, &choice, phase->type, bytes, scratch, list, NULL);
+    struct nccl_choice choice = choice_of(making, phase, bytes);
+    return nccl_flows_build(&making->job, &making->group, &channels, &choice, phase->type, bytes, scratch,
+                            &making->list, NULL);
 }
 
 const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct coll_phase *phase)
 {
-    struct arena scratch;
-    struct nccl_group group = {.type = NCCL_GROUP_TP};
-    struct nccl_flows list;
-    arena_init(&scratch, sim->mem);
-    struct sim_flow_plan *plan = NULL;
-    if (build_list(sim, phase, &scratch, &group, &list) == ORR_OK) {
-        plan = take_over(sim, &list, &group, phase->type == COLL_ALL_TO_ALL, &scratch);
-    }
-    arena_free(&scratch);
-    return plan;
+    struct making making = {.sim = sim, .job = flow_plans_job_of(sim), .group = {.type = NCCL_GROUP_TP}};
+    arena_init(&making.scratch, sim->mem);
+    bool made = build_list(&making, phase) == ORR_OK && take_over(&making, sim, phase->type == COLL_ALL_TO_ALL);
+    arena_free(&making.scratch);
+    return made ? making.plan : NULL;
 }

@@ -13,10 +13,10 @@
  * side, there is a line for each of them. (In one line a rank would hand on what it has when all before it have sent to
  * it, and servers would take turns.)
  *
- * What is sent to an NVLink switch is received, and what the switch sends is sent, on behalf of the switch by the
- * lowest member on its server: the message goes to and from the switch in the network, and the member's stream keeps
- * the count. A switch's receives stand in no line with its member's own, which come later than the next chunks at the
- * switch.
+ * What is sent to a switch is received, and what the switch sends is sent, on behalf of the switch by a member, on an
+ * NVLink switch's behalf by the lowest on its server: the message goes to and from the switch in the network, and the
+ * member's stream keeps the count. A switch's receives stand in no line with its member's own, which come later than
+ * the next chunks at the switch.
  *
  * Channels may send messages of one size between the same two ranks, and those meet receives in the order of posting,
  * whoever's they are. Hence a receive hears which flow came; when that one had no receive of its own yet, the one that
@@ -78,9 +78,15 @@ const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *nod
     if (wanted(sim, type) == COLL_NCCL_TREE && type != COLL_ALL_REDUCE) {
         return "NCCL has trees for all-reduce only; use nccl or ncclRing";
     }
+    if (wanted(sim, type) == COLL_NCCL_COLLNET && type != COLL_ALL_REDUCE) {
+        return "the network's switches add up all-reduces only; use nccl or ncclRing";
+    }
     uint32_t each = sim->nccl_servers.ranks_each;
     uint64_t local = each < NCCL_MAX_CHANNELS ? each : NCCL_MAX_CHANNELS;
     uint64_t flows = type == COLL_ALL_TO_ALL ? (uint64_t)members * members : 2 * local * members * members;
+    if (wanted(sim, type) == COLL_NCCL_COLLNET && sim->config->packet != NULL) {
+        flows = 4 * 64 * local * members; /* four a member, in so many chunks */
+    }
     flows /= sim->alike != NULL ? topo_alike_members(sim->alike) : 1;
     if (flows > MOST_FLOWS) {
         return "NCCL's list of flows for so many ranks and channels has more than 2^28 entries; use ring, or give "
@@ -105,6 +111,17 @@ enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err)
                                                "ncclNvls: the machine has no switches that exactly the %u ranks of a "
                                                "server are on; NCCL's ring is used instead",
                                                sim->nccl_servers.ranks_each);
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+        if (system->implementation[i].list[0].nccl == COLL_NCCL_COLLNET && !sim_flows_has_trees(sim)) {
+            bool wires = sim->config->packet != NULL;
+            enum orr_status status =
+                notes_add(sim->notes, err, "ncclCollnet: %s; NCCL's ring is used %s",
+                          wires ? "no switches outside the servers join all ranks"
+                                : "this network has no switches that could add up, flow and packet have",
+                          wires ? "for groups that they do not join" : "instead");
             if (status != ORR_OK) {
                 return status;
             }

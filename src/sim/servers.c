@@ -98,10 +98,39 @@ static enum orr_status find_in_graph(const struct sim_config *config, struct are
     return ORR_OK;
 }
 
+/* Whether a host has links to all other ranks of its server. */
+static bool is_meshed(const struct sim_config *config, uint32_t ranks_each, uint32_t rank)
+{
+    const struct topo_graph *graph = config->packet->graph;
+    uint32_t server = rank / ranks_each;
+    uint32_t others = 0;
+    uint32_t last = rank;
+    for (uint32_t port = graph->port_start[rank]; port < graph->port_start[rank + 1]; port++) {
+        uint32_t other = graph->ports[graph->ports[port].peer].node;
+        others += other < config->dims.ranks && other / ranks_each == server && other != last;
+        last = other; /* links of one pair follow each other */
+    }
+    return others + 1 >= ranks_of_server(config, ranks_each, server);
+}
+
+static bool all_meshed(const struct sim_config *config, uint32_t ranks_each)
+{
+    bool meshed = ranks_each > 1;
+    for (uint32_t rank = 0; rank < config->dims.ranks && meshed; rank++) {
+        meshed = is_meshed(config, ranks_each, rank);
+    }
+    return meshed;
+}
+
 enum orr_status sim_servers_find(const struct sim_config *config, struct arena *arena, struct sim_servers *servers)
 {
     uint32_t set = config->system.nccl_gpus_per_server;
     uint32_t told = set != 0 ? set : config->gpus_per_server;
-    *servers = (struct sim_servers){.ranks_each = told != 0 ? told : config->dims.dim[0].size};
-    return config->packet != NULL ? find_in_graph(config, arena, servers) : find_in_dims(config, arena, servers);
+    *servers = (struct sim_servers){.ranks_each = told != 0 ? told : config->dims.dim[0].size, .told = told != 0};
+    if (config->packet == NULL) {
+        return find_in_dims(config, arena, servers);
+    }
+    enum orr_status status = find_in_graph(config, arena, servers);
+    servers->meshed = servers->switches_each == 0 && all_meshed(config, servers->ranks_each);
+    return status;
 }

@@ -14,6 +14,8 @@ struct sim_servers {
     uint32_t ranks_each;      /* the last server may have fewer */
     uint32_t switches_each;   /* that all ranks of a server and nobody else are on; 0: none, or not as many in each */
     const uint32_t *switches; /* their numbers in the network, server by server */
+    bool told;                /* how many ranks a server has was said, and is not dimension 0 for want of better */
+    bool meshed;              /* no such switches, but each rank has links to all others of its server */
     bool joined;              /* ranks of a server reach each other faster than those of others: NVLink or its like */
 };
 

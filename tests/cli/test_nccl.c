@@ -223,6 +223,36 @@ static void nccl_reduces_in_the_switch_where_the_gpus_can(void **state)
     CHECK_U64(messages[2], 2 * 4 * 14 * 8, "A100: two chunks, four rings, 14 steps, 8 ranks");
 }
 
+static void the_networks_switches_add_up_on_flow_and_packet(void **state)
+{
+    (void)state;
+    /* In each of two chunks and four channels: in both servers all ranks to the switch, the switch to the head, the
+     * head to the rail's switch, and back the same way. */
+    enum { SWITCHES = 2 * 4 * 2 * (4 + 1 + 1 + 1 + 1 + 4), RING = 2 * 4 * 14 * 8 };
+    static const struct {
+        const char *algo, *key;
+    } ways[] = {{"[\"ncclCollnet\"]", ""}, {"[\"nccl\"]", ", \"nccl-collnet-enable\": 1"}};
+    program_enter();
+    write_machines();
+    write_servers("A100");
+    write_traces("all-reduce", 65536);
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        write_system(ways[i].algo, "[\"nccl\"]", ways[i].key);
+        CHECK_U64((uint64_t)messages_of_run("flow -n config.txt"), SWITCHES, "%s", ways[i].algo);
+        CHECK_U64((uint64_t)messages_of_run("packet -n config.txt"), SWITCHES, "%s", ways[i].algo);
+    }
+    CHECK_U64((uint64_t)messages_of_run("aware -n network.yml"), RING, "NCCL has no such switches there");
+    write_system("[\"ncclCollnet\"]", "[\"nccl\"]", "");
+    const struct program_result *result = program_run("run -w w/c -s system.json -n network.yml --json r.json");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "ncclCollnet: this network has no switches that could add up");
+    CHECK_U64(number_of("\"messages\": "), RING, "and the ring is used");
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --algo collnet")->out, "channel 7  network switch 25 <> 7 15\n");
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --algo collnet --dump")->out, " COLLNET\n");
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --algo collnet --compat simai")->err, "SimAI has no reductions");
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --algo collnet --svg x.svg")->err, "--svg draws rings and trees");
+}
+
 static void the_same_is_carried_out_with_jitter_and_rendezvous(void **state)
 {
     (void)state;
@@ -266,13 +296,14 @@ static void what_it_cannot_do_is_a_named_error(void **state)
         {"[\"nccl\", \"ring\"]", "[\"nccl\"]", "", "it must be the only one"},
         {"[\"nccl\"]", "[\"nccl\"]", ", \"model-shared-bus\": 1", "do not model the shared bus"},
         {"[\"ncclTree\"]", "[\"ncclTree\"]", "", "NCCL has trees for all-reduce only"},
+        {"[\"ncclCollnet\"]", "[\"ncclCollnet\"]", "", "the network's switches add up all-reduces only"},
         {"[\"ncl\"]", "[\"nccl\"]", "", "did you mean \"nccl\"?"},
     };
     program_enter();
     write_machines();
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         write_system(bad[i].all_reduce, bad[i].others, bad[i].more);
-        write_traces(i == 2 ? "all-gather" : "all-reduce", 65536);
+        write_traces(i == 2 || i == 3 ? "all-gather" : "all-reduce", 65536);
         const struct program_result *result = program_run("run -q -w w/c -s system.json -n network.yml");
         CHECK_EXIT(result, 2);
         CHECK_CONTAINS(result->err, bad[i].says);
@@ -380,8 +411,8 @@ static void a_protocol_costs_a_start_and_every_step(void **state)
 }
 
 TEST_MAIN(a_protocol_costs_a_start_and_every_step, what_travels_is_the_list_on_every_network,
-          nvls_goes_through_the_switches_on_every_network, nccl_reduces_in_the_switch_where_the_gpus_can,
-          the_same_is_carried_out_with_jitter_and_rendezvous, a_job_of_nccl_has_a_network_whose_links_are_shared,
-          a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
-          environment_variables_of_simai_count_under_compat, words_are_taken_in_simais_spelling_too,
-          a_picture_is_written_whole_or_not_at_all)
+          nvls_goes_through_the_switches_on_every_network, the_networks_switches_add_up_on_flow_and_packet,
+          nccl_reduces_in_the_switch_where_the_gpus_can, the_same_is_carried_out_with_jitter_and_rendezvous,
+          a_job_of_nccl_has_a_network_whose_links_are_shared, a_rank_that_never_comes_is_named,
+          what_it_cannot_do_is_a_named_error, environment_variables_of_simai_count_under_compat,
+          words_are_taken_in_simais_spelling_too, a_picture_is_written_whole_or_not_at_all)

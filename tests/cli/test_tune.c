@@ -87,6 +87,19 @@ static void machines_by_name_are_tuned_too(void **state)
     CHECK_CONTAINS(document, "\"ran_out\": true");
 }
 
+static void switches_that_add_up_are_found_where_the_system_has_them(void **state)
+{
+    (void)state;
+    const char *document = NULL;
+    program_enter();
+    make("gen collective --type all-reduce --bytes 4MiB --npus 8 -o ar");
+    make("topo make single-switch --hosts 8 --bandwidth 400Gbps --latency 500ns -o one.topo");
+    uint64_t without = tuned("-w ar --machine one.topo --tries 20", &document);
+    uint64_t with = tuned("-w ar --machine one.topo --tries 20 --set system.nccl-collnet-enable=1", &document);
+    CHECK(3 * with < 2 * without, "%" PRIu64 " ns, without them %" PRIu64, with, without);
+    CHECK_CONTAINS(program_read("tuned.json", NULL), "\"all-reduce-implementation\": [\"nccl\"]");
+}
+
 static void nothing_in_a_small_space_is_better(void **state)
 {
     (void)state;
@@ -170,6 +183,6 @@ static void what_cannot_be_is_refused_in_one_line(void **state)
 }
 
 TEST_MAIN(the_written_file_gives_the_time_that_was_promised, machines_by_name_are_tuned_too,
-          nothing_in_a_small_space_is_better, the_order_of_dimensions_is_found,
-          a_job_without_collectives_has_nothing_to_tune, nccl_is_told_what_its_tuner_would_not_choose,
-          what_cannot_be_is_refused_in_one_line)
+          switches_that_add_up_are_found_where_the_system_has_them, nothing_in_a_small_space_is_better,
+          the_order_of_dimensions_is_found, a_job_without_collectives_has_nothing_to_tune,
+          nccl_is_told_what_its_tuner_would_not_choose, what_cannot_be_is_refused_in_one_line)

@@ -24,6 +24,7 @@ static void every_accepted_name_means_its_algorithm(void **state)
         {"ncclRing", {COLL_NCCL, true, 0, COLL_NCCL_RING}},
         {"ncclTree", {COLL_NCCL, true, 0, COLL_NCCL_TREE}},
         {"ncclNvls", {COLL_NCCL, true, 0, COLL_NCCL_NVLS}},
+        {"ncclCollnet", {COLL_NCCL, true, 0, COLL_NCCL_COLLNET}},
     };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct coll_impl got = {0};
