@@ -7,9 +7,9 @@
  * rank; messages, events and bytes count as often as a class has ranks.
  *
  * The flow network is not exact to the nanosecond, and neither is this: shares of a buffer that differ by a byte are
- * taken to be equal, of several equal ways all-to-alls and jobs of very many messages are taken to use all alike, and
- * an odd number of servers is taken for one less on the way from the last to the first. Where others have a choice of
- * ways, or messages contend under a congestion control, or the job stalls, it is done again with every rank by itself.
+ * taken to be equal; all-to-alls and jobs of very many messages to use several equal ways all alike; and an odd number
+ * of more than a few servers for one less on the way from the last to the first. Where others have a choice of ways, or
+ * messages contend under a congestion control, or the job stalls, it is done again with every rank by itself.
  */
 #ifndef ORR_SIM_ALIKE_H
 #define ORR_SIM_ALIKE_H

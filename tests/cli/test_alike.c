@@ -76,16 +76,21 @@ static void one_rank_of_a_class_tells_what_all_ranks_tell(void **state)
     }
 }
 
-static void an_odd_number_of_servers_is_between_the_even_ones(void **state)
+/* Their rings change rails on the way back, which only a run of every rank shows; a job too large for that is taken
+ * for one between its even neighbours. */
+static void an_odd_number_of_servers_is_carried_out_whole_where_it_can_be(void **state)
 {
     (void)state;
     program_enter();
+    generate("all-reduce", "4GiB", 40, "w/five");
+    CHECK_CONTAINS(program_run("run -w w/five --machine dgx-h100:5 --explain-symmetry")->out,
+                   "rings over an odd number of servers change rails");
     double ns[3];
     for (unsigned i = 0; i < 3; i++) {
         char options[128], prefix[32];
         (void)snprintf(prefix, sizeof prefix, "w/o%u", i);
-        generate("all-reduce", "4GiB", 8 * (4 + i), prefix);
-        (void)snprintf(options, sizeof options, "-w %s --machine dgx-h100:%u", prefix, 4 + i);
+        generate("all-reduce", "4GiB", 8 * (20 + i), prefix);
+        (void)snprintf(options, sizeof options, "-w %s --machine dgx-h100:%u", prefix, 20 + i);
         ns[i] = alike_step_ns(options);
     }
     CHECK_NEAR(ns[1], (ns[0] + ns[2]) / 2, 0.02);
@@ -149,6 +154,6 @@ static void a_few_bytes_more_take_no_longer(void **state)
     CHECK_NEAR(uneven, even, 0.01);
 }
 
-TEST_MAIN(one_rank_of_a_class_tells_what_all_ranks_tell, an_odd_number_of_servers_is_between_the_even_ones,
+TEST_MAIN(one_rank_of_a_class_tells_what_all_ranks_tell, an_odd_number_of_servers_is_carried_out_whole_where_it_can_be,
           a_thousand_ranks_are_as_many_as_they_are, what_is_not_alike_is_carried_out_by_itself,
           an_all_to_all_over_pxn_keeps_the_cards_busy, a_few_bytes_more_take_no_longer)
