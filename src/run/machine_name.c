@@ -275,6 +275,10 @@ static bool read_grid(const char *text, struct run_machine *machine, enum orr_st
             machine->latency = grids[i].latency;
             machine->usual = grids[i].ranks;
             *status = text[length] == ':' ? read_shape(text, text + length + 1, machine, err) : ORR_OK;
+            if (machine->size_count == 0) { /* a number alone is how many chips the slice has */
+                machine->ranks = machine->groups;
+                machine->groups = 0;
+            }
             return true;
         }
     }

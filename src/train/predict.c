@@ -86,6 +86,7 @@ struct predict_machine {
     uint32_t node_gpus;
     uint32_t gpus;     /* of all of it; 0: the word leaves it open, and one server is meant where it is enough */
     double nic_gbytes; /* GB/s of a NIC, with what the levels above leave of it; 0: the usual */
+    uint32_t usual;    /* GPUs of a slice that does not say how many; 0: it is none */
 };
 
 /* Whether `word` stands in `text` by itself, in any case of letters: "h100" in "NVIDIA H100 80GB HBM3", not in "gh100".
@@ -198,6 +199,7 @@ static enum orr_status predict_machine_of(const struct orr_train_options *option
         }
         gpu = gpu != NULL ? gpu : named.device;
         uint32_t told = run_machine_told(&named);
+        machine->usual = named.usual;
         machine->gpus = told != UINT32_MAX ? told : 0;
         if (named.line != NULL && topo_grammar_is_line(named.line)) {
             status = predict_line(named.line, machine, err);
@@ -230,8 +232,14 @@ static uint32_t predict_gpus(const struct orr_train_options *options, const stru
 {
     const struct orr_train_plan *plan = &options->plan;
     uint64_t inside = (uint64_t)(plan->tp + !plan->tp) * (plan->pp + !plan->pp) * (plan->cp + !plan->cp);
-    if (machine->gpus != 0 || options->machine == NULL || machine->node_gpus % inside != 0) {
+    if (machine->gpus != 0 || options->machine == NULL) {
         return machine->gpus;
+    }
+    if (machine->usual != 0) {
+        return machine->usual;
+    }
+    if (machine->node_gpus % inside != 0) {
+        return 0;
     }
     return machine->node_gpus;
 }

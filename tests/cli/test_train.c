@@ -124,6 +124,23 @@ static void frameworks_that_shard_do_so_unless_told_otherwise(void **state)
     CHECK_CONTAINS(result->err, "--zero: 4 is not between 0 and 3");
 }
 
+static void a_slice_has_as_many_chips_as_its_name_says(void **state)
+{
+    (void)state;
+    static const char *const plans[][2] = {{"--machine tpu-v4", "64 x tpu-v4"},
+                                           {"--machine tpu-v4:128", "128 x tpu-v4"},
+                                           {"--machine tpu-v5p:4x4x8", "128 x tpu-v5p"},
+                                           {"--machine tpu-v5p --gpus 256", "256 x tpu-v5p"}};
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(plans); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "train llama3-8b --no-neighbours --framework maxtext %s", plans[i][0]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, plans[i][1]);
+    }
+}
+
 static void a_chart_has_the_parts_of_the_step(void **state)
 {
     (void)state;
@@ -137,6 +154,7 @@ static void a_chart_has_the_parts_of_the_step(void **state)
     CHECK_EXIT(program_run(JOB "--chart step.png"), 2);
 }
 
-TEST_MAIN(frameworks_that_shard_do_so_unless_told_otherwise, a_chart_has_the_parts_of_the_step,
-          what_followed_from_a_presets_numbers_follows_from_the_new_ones, the_first_word_is_the_model,
-          a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
+TEST_MAIN(a_slice_has_as_many_chips_as_its_name_says, frameworks_that_shard_do_so_unless_told_otherwise,
+          a_chart_has_the_parts_of_the_step, what_followed_from_a_presets_numbers_follows_from_the_new_ones,
+          the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
+          what_makes_no_sense_is_refused_in_one_line)

@@ -124,7 +124,8 @@ static void one_number_behind_a_kind_of_one_dimension_is_its_size(void **state)
     static const struct {
         const char *word;
         uint32_t told, groups;
-    } cases[] = {{"ring:8", 8, 0}, {"switch:4", 4, 0}, {"fc:6", 6, 0}, {"torus3d:4", 0, 4}, {"fattree:4", 0, 4}};
+    } cases[] = {{"ring:8", 8, 0},       {"switch:4", 4, 0},  {"fc:6", 6, 0},
+                 {"tpu-v4:128", 128, 0}, {"torus3d:4", 0, 4}, {"fattree:4", 0, 4}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct run_machine machine;
         CHECK_OK(run_machine_parse(cases[i].word, &machine, &err), &err);
