@@ -23,17 +23,11 @@ static const char *alike_refuses_settings(const struct sim_config *config)
 }
 
 /* Rings and all-to-alls, of all ranks. */
-static const char *alike_refuses_collective(const struct sim *sim, const struct trace_node *node)
+static const char *alike_refuses_algorithm(const struct sim *sim, const struct trace_node *node)
 {
     enum sim_native native = sim_native_of(node->comm_type);
     const struct coll_dim *dim = &sim->logical[native][0];
     uint32_t servers = sim->rank_count / sim->nccl_servers.ranks_each;
-    if (coll_type_is_rooted(node->comm_type)) {
-        return "a collective has a root";
-    }
-    if (sim->config->system.implementation[native].custom != NULL || sim->config->system.custom_node_count > 0) {
-        return "a collective has a trace of its own";
-    }
     if (sim->logical_count[native] != 1 || dim->impl.algo != COLL_NCCL ||
         (dim->impl.nccl != COLL_NCCL_AUTO && dim->impl.nccl != COLL_NCCL_RING)) {
         return "a collective is carried out by another algorithm than NCCL's rings";
@@ -41,24 +35,6 @@ static const char *alike_refuses_collective(const struct sim *sim, const struct 
     bool can = (sim->config->has_nvls && servers <= 2) || sim->config->system.nccl_collnet;
     bool in_switch = dim->impl.nccl == COLL_NCCL_AUTO && can && node->comm_type == COLL_ALL_REDUCE;
     return in_switch ? "switches reduce what passes them" : NULL;
-}
-
-static const char *alike_refuses_node(const struct sim *sim, const struct trace_node *node)
-{
-    switch ((enum trace_node_type)node->type) {
-    case TRACE_SEND:
-    case TRACE_RECV:
-        return "a message names a rank";
-    case TRACE_MEM_LOAD:
-    case TRACE_MEM_STORE:
-        return sim->config->memory.kind == SIM_MEMORY_PER_NPU ? NULL : "ranks stand in line for one memory";
-    case TRACE_COLL:
-        return node->comm_type == COLL_BROADCAST && sim->config->broadcast == ORR_BROADCAST_REPLAY
-                   ? NULL
-                   : alike_refuses_collective(sim, node);
-    default:
-        return NULL;
-    }
 }
 
 /* A group of all ranks is as good as none; where there are others, some collective may be theirs. */
@@ -102,11 +78,8 @@ const char *sim_alike_find(struct sim *sim)
     if (why == NULL && !nccl_alike_find(&job, &alike)) {
         why = "the machine is not made of equal servers";
     }
-    bool any = false;
-    for (uint32_t i = 0; why == NULL && !config->system.replay_only && i < graph->other_count; i++) {
-        why = alike_refuses_node(sim, &graph->nodes[graph->others[i]]);
-        any = true;
-    }
+    bool any = !config->system.replay_only && graph->other_count > 0;
+    why = why == NULL ? sim_symmetry_refuses_nodes(sim, alike_refuses_algorithm) : why;
     if (why != NULL || !any) {
         return why != NULL ? why : "nothing is sent";
     }
@@ -147,12 +120,12 @@ const char *sim_alike_begin(struct sim *sim)
     if (!ops->takes_twins(&sim->net)) {
         return "the job is small enough to be moved by packets where shares are not right";
     }
-    if (sim->alike->ranks < sim->rank_count && messages_of(sim) <= odd_few) {
+    double messages = messages_of(sim);
+    if (sim->alike->ranks < sim->rank_count && messages <= odd_few) {
         return "rings over an odd number of servers change rails on the way from the last to the first";
     }
-    return ops->stand_for(&sim->net, sim->alike, messages_of(sim) > few)
-               ? NULL
-               : "the servers of the machine are not wired alike";
+    return ops->stand_for(&sim->net, sim->alike, messages > few) ? NULL
+                                                                 : "the servers of the machine are not wired alike";
 }
 
 uint64_t sim_all_of(const struct sim *sim, uint64_t of_played)

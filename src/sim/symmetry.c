@@ -66,15 +66,9 @@ static bool turns(const struct sim *sim, const struct coll_dim *dim, uint32_t in
     }
 }
 
-static const char *refuses_collective(const struct sim *sim, const struct trace_node *node)
+static const char *refuses_algorithm(const struct sim *sim, const struct trace_node *node)
 {
-    if (coll_type_is_rooted(node->comm_type)) {
-        return "a collective has a root";
-    }
     enum sim_native native = sim_native_of(node->comm_type);
-    if (sim->config->system.implementation[native].custom != NULL || sim->config->system.custom_node_count > 0) {
-        return "a collective has a trace of its own";
-    }
     for (uint32_t d = 0; d < sim->logical_count[native]; d++) {
         if (!turns(sim, &sim->logical[native][d], d)) {
             return "members of a collective have different parts in it";
@@ -83,7 +77,21 @@ static const char *refuses_collective(const struct sim *sim, const struct trace_
     return NULL;
 }
 
-static const char *refuses_node(const struct sim *sim, const struct trace_node *node)
+static const char *refuses_collective(const struct sim *sim, const struct trace_node *node,
+                                      sim_refuses_algorithm *refuses)
+{
+    if (node->comm_type == COLL_BROADCAST && sim->config->broadcast == ORR_BROADCAST_REPLAY) {
+        return NULL;
+    }
+    if (coll_type_is_rooted(node->comm_type)) {
+        return "a collective has a root";
+    }
+    bool custom = sim->config->system.implementation[sim_native_of(node->comm_type)].custom != NULL ||
+                  sim->config->system.custom_node_count > 0;
+    return custom ? "a collective has a trace of its own" : refuses(sim, node);
+}
+
+static const char *refuses_node(const struct sim *sim, const struct trace_node *node, sim_refuses_algorithm *refuses)
 {
     switch ((enum trace_node_type)node->type) {
     case TRACE_SEND:
@@ -93,27 +101,30 @@ static const char *refuses_node(const struct sim *sim, const struct trace_node *
     case TRACE_MEM_STORE:
         return sim->config->memory.kind == SIM_MEMORY_PER_NPU ? NULL : "ranks stand in line for one memory";
     case TRACE_COLL:
-        if (node->comm_type == COLL_BROADCAST && sim->config->broadcast == ORR_BROADCAST_REPLAY) {
-            return NULL;
-        }
-        return refuses_collective(sim, node);
+        return refuses_collective(sim, node, refuses);
     default:
         return NULL;
     }
 }
 
+const char *sim_symmetry_refuses_nodes(const struct sim *sim, sim_refuses_algorithm *refuses)
+{
+    const struct trace_graph *graph = sim->config->traces->ranks[0].graph;
+    const char *why = NULL;
+    for (uint32_t i = 0; why == NULL && !sim->config->system.replay_only && i < graph->other_count; i++) {
+        why = refuses_node(sim, &graph->nodes[graph->others[i]], refuses);
+    }
+    return why;
+}
+
 const char *sim_symmetry_refuses(const struct sim *sim)
 {
     const struct sim_config *config = sim->config;
-    const struct trace_graph *graph = config->traces->ranks[0].graph;
     const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
                       : config->dims.ranks < 2 ? "there is one rank"
                                                : refuses_settings(config);
     why = why == NULL ? sim_symmetry_refuses_traces(config) : why;
-    for (uint32_t i = 0; why == NULL && !config->system.replay_only && i < graph->other_count; i++) {
-        why = refuses_node(sim, &graph->nodes[graph->others[i]]);
-    }
-    return why;
+    return why == NULL ? sim_symmetry_refuses_nodes(sim, refuses_algorithm) : why;
 }
 
 /* ---- while it runs ---- */

@@ -18,6 +18,7 @@
 #include "net/net.h"
 
 struct sim;
+struct trace_node;
 struct sim_config;
 
 struct sim_symmetry {
@@ -35,6 +36,9 @@ struct sim_symmetry {
 const char *sim_symmetry_refuses(const struct sim *sim);
 /* The half of it that is about what ranks are to do, whatever the network. */
 const char *sim_symmetry_refuses_traces(const struct sim_config *config);
+/* The same of its nodes, of which `refuses` says whether ranks have equal parts in a collective's algorithm. */
+typedef const char *sim_refuses_algorithm(const struct sim *sim, const struct trace_node *node);
+const char *sim_symmetry_refuses_nodes(const struct sim *sim, sim_refuses_algorithm *refuses);
 /* Rank 0 stands for all from now on. False: no memory. */
 ORR_MUST_CHECK bool sim_symmetry_begin(struct sim *sim);
 void sim_symmetry_free(struct sim *sim);
