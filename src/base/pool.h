@@ -13,29 +13,33 @@
 
 #include "base/mem.h"
 
-/* Grows (or first allocates) a pool and returns the first of the new entries, all on the free list; 0 when refused. */
-uint32_t pool_grow(void **items, uint32_t *capacity, uint32_t *free, size_t item_bytes, size_t link_offset,
-                   struct mem *mem);
+struct pool_room {
+    uint32_t capacity; /* entries there is memory for */
+    uint32_t used;     /* the first so many are in use or on the free list */
+};
+
+/* More entries for the free list, which is empty; returns the first of them, each linked to the next. 0: refused. */
+uint32_t pool_grow(void **items, struct pool_room *room, size_t item_bytes, size_t link_offset, struct mem *mem);
 
 /* Defines `struct NAME` and NAME_init, NAME_take, NAME_give, NAME_free for `TYPE`, whose uint32_t field `LINK` is the
  * pool's while an entry is free. */
 #define POOL_DEFINE(NAME, TYPE, LINK)                                                                                  \
     struct NAME {                                                                                                      \
         TYPE *at;                                                                                                      \
-        uint32_t capacity, free;                                                                                       \
+        struct pool_room room;                                                                                         \
+        uint32_t free;                                                                                                 \
     };                                                                                                                 \
     static inline bool NAME##_init(struct NAME *pool, struct mem *mem)                                                 \
     {                                                                                                                  \
         *pool = (struct NAME){0};                                                                                      \
-        return pool_grow((void **)&pool->at, &pool->capacity, &pool->free, sizeof(TYPE), offsetof(TYPE, LINK), mem) != \
-               0;                                                                                                      \
+        pool->free = pool_grow((void **)&pool->at, &pool->room, sizeof(TYPE), offsetof(TYPE, LINK), mem);              \
+        return pool->free != 0;                                                                                        \
     }                                                                                                                  \
     static inline uint32_t NAME##_take(struct NAME *pool, struct mem *mem, bool *failed)                               \
     {                                                                                                                  \
         uint32_t index = pool->free;                                                                                   \
         if (__builtin_expect(index == 0, 0)) {                                                                         \
-            index =                                                                                                    \
-                pool_grow((void **)&pool->at, &pool->capacity, &pool->free, sizeof(TYPE), offsetof(TYPE, LINK), mem);  \
+            index = pool_grow((void **)&pool->at, &pool->room, sizeof(TYPE), offsetof(TYPE, LINK), mem);               \
             if (index == 0) {                                                                                          \
                 *failed = true;                                                                                        \
                 return 0;                                                                                              \
@@ -53,7 +57,7 @@ uint32_t pool_grow(void **items, uint32_t *capacity, uint32_t *free, size_t item
     }                                                                                                                  \
     static inline void NAME##_free(struct NAME *pool, struct mem *mem)                                                 \
     {                                                                                                                  \
-        mem_free(mem, pool->at, (size_t)pool->capacity * sizeof(TYPE));                                                \
+        mem_free(mem, pool->at, (size_t)pool->room.capacity * sizeof(TYPE));                                           \
         *pool = (struct NAME){0};                                                                                      \
     }                                                                                                                  \
     struct NAME

@@ -301,7 +301,7 @@ enum orr_status sim_create(const struct sim_config *config, struct mem *mem, str
 
 static void free_streams(struct sim *sim)
 {
-    for (uint32_t i = 1; i < sim->streams.capacity; i++) {
+    for (uint32_t i = 1; i < sim->streams.room.used; i++) {
         struct sim_stream *stream = &sim->streams.at[i];
         if (!stream->live) {
             continue;

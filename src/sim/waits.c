@@ -137,11 +137,11 @@ static int compare_streams(const void *left, const void *right, void *context)
 
 static bool collect_streams(struct sim *sim, struct sim_waits *waits)
 {
-    waits->streams = arena_alloc(&sim->arena, (size_t)sim->streams.capacity * sizeof *waits->streams);
+    waits->streams = arena_alloc(&sim->arena, (size_t)sim->streams.room.used * sizeof *waits->streams);
     if (waits->streams == NULL) {
         return false;
     }
-    for (uint32_t i = 1; i < sim->streams.capacity; i++) {
+    for (uint32_t i = 1; i < sim->streams.room.used; i++) {
         const struct sim_stream *stream = &sim->streams.at[i];
         if (!stream->live) {
             continue;

@@ -22,7 +22,7 @@ static void no_two_entries_in_use_have_one_index_and_none_is_0(void **state)
     CHECK(items_init(&pool, &mem), "a pool can be made");
     for (uint32_t i = 0; i < MANY; i++) {
         uint32_t index = items_take(&pool, &mem, &failed);
-        CHECK(index != 0 && index < pool.capacity && index < COUNT_OF(used), "index %u", index);
+        CHECK(index != 0 && index < pool.room.capacity && index < COUNT_OF(used), "index %u", index);
         CHECK(!used[index], "index %u is given out once", index);
         used[index] = true;
     }
@@ -90,7 +90,7 @@ static void taking_and_giving_at_random_never_mixes_two_entries_up(void **state)
             held[which] = held[--count];
         }
     }
-    CHECK(pool.capacity < 2048, "entries are used again: room for %u", pool.capacity);
+    CHECK(pool.room.capacity < 2048, "entries are used again: room for %u", pool.room.capacity);
     items_free(&pool, &mem);
     CHECK_U64(mem.used, 0, "all memory is given back");
 }
@@ -105,7 +105,22 @@ static void a_power_of_two_of_entries_takes_little_more_room(void **state)
     for (uint32_t i = 0; i < 1024; i++) {
         (void)items_take(&pool, &mem, &failed);
     }
-    CHECK(!failed && pool.capacity < 1024 + 1024 / 8, "room for %u", pool.capacity);
+    CHECK(!failed && pool.room.capacity < 1024 + 1024 / 8, "room for %u", pool.room.capacity);
+    items_free(&pool, &mem);
+}
+
+static void room_that_is_not_needed_is_not_touched(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    struct items pool;
+    bool failed = false;
+    CHECK(items_init(&pool, &mem), "a pool can be made");
+    for (uint32_t i = 0; i < 5000; i++) {
+        CHECK_U64(items_take(&pool, &mem, &failed), i + 1, "entries are given out in order");
+    }
+    CHECK(!failed && pool.room.capacity > 8000, "room for %u", pool.room.capacity);
+    CHECK(pool.room.used < 5000 + 1024 + 1, "of which %u were prepared", pool.room.used);
     items_free(&pool, &mem);
 }
 
@@ -121,7 +136,7 @@ static void a_refused_take_gives_entry_0_which_may_be_written(void **state)
         taken++;
     }
     CHECK(failed, "a refusal is remembered");
-    CHECK_U64(taken, pool.capacity - 1, "all entries but entry 0 were given out");
+    CHECK_U64(taken, pool.room.capacity - 1, "all entries but entry 0 were given out");
     pool.at[0].value = 1;
     failed = false;
     items_give(&pool, 3);
@@ -138,4 +153,5 @@ static void a_refused_take_gives_entry_0_which_may_be_written(void **state)
 
 TEST_MAIN(no_two_entries_in_use_have_one_index_and_none_is_0, what_is_in_an_entry_stays_when_the_pool_grows,
           an_entry_given_back_is_the_next_one_taken, taking_and_giving_at_random_never_mixes_two_entries_up,
-          a_power_of_two_of_entries_takes_little_more_room, a_refused_take_gives_entry_0_which_may_be_written)
+          a_power_of_two_of_entries_takes_little_more_room, room_that_is_not_needed_is_not_touched,
+          a_refused_take_gives_entry_0_which_may_be_written)

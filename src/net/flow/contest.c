@@ -53,7 +53,7 @@ uint32_t contest_packet_take(struct contest *contest, uint32_t sender)
     uint32_t index = contest_packets_take(&contest->packets, contest->mem, &contest->failed);
     if ((contest->law->needs & CC_TELEMETRY) != 0 && (index + 1) * CC_HOPS > contest->hop_capacity &&
         !mem_reserve(contest->mem, (void **)&contest->hops, &contest->hop_capacity,
-                     (uint64_t)contest->packets.capacity * CC_HOPS, sizeof *contest->hops)) {
+                     (uint64_t)contest->packets.room.capacity * CC_HOPS, sizeof *contest->hops)) {
         contest->failed = true;
     }
     contest->packets.at[index] = (struct contest_packet){.sender = sender, .sent_ns = contest->now_ns, .count = 1};

@@ -168,7 +168,7 @@ static void packet_close(struct net *net)
         packet_turns_free(network, &port->turns);
         mem_free(net->mem, port->wanting, port->wanting_capacity * sizeof *port->wanting);
     }
-    for (uint32_t i = 1; network->any_order && i < network->pairs.capacity; i++) {
+    for (uint32_t i = 1; network->any_order && i < network->pairs.room.used; i++) {
         packet_early_free(network, &network->pairs.at[i]);
     }
     packet_forward_close(network);

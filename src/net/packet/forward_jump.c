@@ -248,7 +248,7 @@ bool forward_jump(struct forward_state *state, struct packet_net *network, uint6
 {
     struct event_queue *queue = network->net->queue;
     struct mem *mem = network->net->mem;
-    size_t room = network->pairs.capacity * sizeof(uint64_t);
+    size_t room = network->pairs.room.used * sizeof(uint64_t);
     struct jump jump = {.state = state, .network = network, .times = times};
     jump.by_ns = times * period_of(state, network);
     jump.bytes = mem_zalloc(mem, room);
