@@ -165,7 +165,7 @@ static void change_ranks(const struct advise_view *view, struct advise_changes *
         return;
     }
     for (uint32_t i = 0; i < balance->ahead_count; i++) {
-        const struct sim_rank_result *rank = &view->result->ranks[balance->ahead[i]];
+        const struct sim_rank_result *rank = sim_result_rank(view->result, balance->ahead[i]);
         double own = (double)(rank->compute_ns + rank->exposed_other_ns) - balance->median_ns;
         double factor = rank->compute_ns == 0 ? 1 : 1 - own / (double)rank->compute_ns;
         if (factor > 0.01 && factor < 1) {

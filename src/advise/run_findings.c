@@ -33,7 +33,7 @@ static void find_ahead(const struct sim_result *result, struct advise_balance *b
         return;
     }
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        if ((double)findings_work(&result->ranks[rank]) > limit) {
+        if ((double)findings_work(sim_result_rank(result, rank)) > limit) {
             balance->ahead_total++;
             if (balance->ahead_count < sizeof balance->ahead / sizeof balance->ahead[0]) {
                 balance->ahead[balance->ahead_count++] = rank;
@@ -53,7 +53,7 @@ bool advise_view_fill(struct advise_view *view, struct arena *arena)
         return work != NULL;
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        const struct sim_rank_result *one = &result->ranks[rank];
+        const struct sim_rank_result *one = sim_result_rank(result, rank);
         view->shares.compute += (double)one->compute_ns / all;
         view->shares.comm += (double)one->exposed_comm_ns / all;
         view->shares.other += (double)one->exposed_other_ns / all;
@@ -99,7 +99,7 @@ static void find_imbalance(const struct advise_view *view)
         advise_find(document, "imbalance", share, "Ranks have different amounts of work");
     }
     for (uint32_t i = 0; straggler && i < balance->ahead_count; i++) {
-        uint64_t ns = findings_work(&view->result->ranks[balance->ahead[i]]);
+        uint64_t ns = findings_work(sim_result_rank(view->result, balance->ahead[i]));
         advise_evidence(document, "rank %u works %s, the median rank %s (%.2f times as long)", balance->ahead[i],
                         report_time((double)ns).text, report_time(balance->median_ns).text,
                         (double)ns / (balance->median_ns > 0 ? balance->median_ns : 1));
@@ -440,8 +440,8 @@ static void find_host(const struct advise_view *view)
     double host = 0, remote = 0;
     uint64_t launch = view->result->config->tuning.launch_ns;
     for (uint32_t rank = 0; rank < view->result->rank_count; rank++) {
-        host += (double)view->result->ranks[rank].union_ns[SIM_OP_CPU] / view->result->rank_count;
-        remote += (double)view->result->ranks[rank].union_ns[SIM_OP_REMOTE_MEM] / view->result->rank_count;
+        host += (double)sim_result_rank(view->result, rank)->union_ns[SIM_OP_CPU] / view->result->rank_count;
+        remote += (double)sim_result_rank(view->result, rank)->union_ns[SIM_OP_REMOTE_MEM] / view->result->rank_count;
     }
     if (view->shares.other >= ADVISE_LEAST) {
         bool is_host = host >= remote;
@@ -469,7 +469,8 @@ static void find_idle(const struct advise_view *view)
     }
     double after = 0;
     for (uint32_t rank = 0; rank < view->result->rank_count; rank++) {
-        after += (double)(view->result->end_ns - view->result->ranks[rank].finish_ns) / view->result->rank_count;
+        after +=
+            (double)(view->result->end_ns - sim_result_rank(view->result, rank)->finish_ns) / view->result->rank_count;
     }
     advise_find(document, "idle", view->shares.idle, "Ranks have nothing in flight");
     advise_evidence(document, "a mean rank is idle %s of the step, rank %u longest: %s",
@@ -486,7 +487,7 @@ static void find_memory(const struct advise_view *view)
     struct advise_document *document = view->job->document;
     double weight = 0, arithmetic = 0, intensity = 0;
     for (uint32_t rank = 0; rank < view->result->rank_count; rank++) {
-        const struct sim_rank_result *one = &view->result->ranks[rank];
+        const struct sim_rank_result *one = sim_result_rank(view->result, rank);
         weight += one->roofline_weight;
         arithmetic += one->compute_bound;
         intensity += one->operation_intensity;

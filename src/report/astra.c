@@ -83,7 +83,7 @@ static void print_statistics(const struct sim_result *result, uint32_t rank, FIL
         [SIM_OP_COMM] = "Comm time",     [SIM_OP_REMOTE_MEM] = "Remote mem time",
         [SIM_OP_REPLAY] = "Replay time", [SIM_OP_INVALID] = "Invalid time",
     };
-    const struct sim_rank_result *row = &result->ranks[rank];
+    const struct sim_rank_result *row = sim_result_rank(result, rank);
     uint8_t order[SIM_OP_KINDS] = {0};
     uint32_t count = kind_order(row, order);
     (void)fprintf(stream, "[statistics] [info] sys[%u]. Post statistics processing end.\n", rank);
@@ -105,7 +105,7 @@ static void print_statistics(const struct sim_result *result, uint32_t rank, FIL
 
 static void print_finish(const struct sim_result *result, uint32_t rank, FILE *stream)
 {
-    const struct sim_rank_result *row = &result->ranks[rank];
+    const struct sim_rank_result *row = sim_result_rank(result, rank);
     (void)fprintf(stream,
                   "[workload] [info] sys[%u] finished, %" PRIu64 " cycles, exposed communication %" PRIu64 " cycles.\n",
                   rank, row->finish_ns, row->finish_ns - row->gpu_busy_ns);
@@ -128,7 +128,7 @@ static void print_finish(const struct sim_result *result, uint32_t rank, FILE *s
 static void print_unreleased(const struct sim_result *result, uint32_t rank, FILE *stream)
 {
     static const char *const labels[] = {"CPU node", "GPU comp node", "GPU comm node"};
-    const struct sim_rank_result *row = &result->ranks[rank];
+    const struct sim_rank_result *row = sim_result_rank(result, rank);
     bool titled = false;
     for (size_t slot = 0; slot < sizeof labels / sizeof labels[0]; slot++) {
         if (row->unreleased[slot] == UINT32_MAX) {

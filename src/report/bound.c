@@ -31,7 +31,7 @@ static struct work work_of(const struct sim_result *result)
 {
     struct work work = {0};
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        const struct sim_rank_result *row = &result->ranks[rank];
+        const struct sim_rank_result *row = sim_result_rank(result, rank);
         uint64_t ns = row->compute_ns + row->exposed_other_ns;
         work.mean_ns += (double)ns / result->rank_count;
         if (ns > work.most_ns) {
@@ -52,8 +52,8 @@ static bool waits_for_memory(const struct sim_result *result)
     double weight = 0;
     double arithmetic = 0;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        weight += result->ranks[rank].roofline_weight;
-        arithmetic += result->ranks[rank].compute_bound;
+        weight += sim_result_rank(result, rank)->roofline_weight;
+        arithmetic += sim_result_rank(result, rank)->compute_bound;
     }
     return weight > 2.0 * result->rank_count && arithmetic < weight / 2;
 }
@@ -70,8 +70,8 @@ static enum report_bound_kind kind_of_work(const struct sim_result *result, bool
     double host = 0;
     double remote = 0;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        host += (double)result->ranks[rank].union_ns[SIM_OP_CPU];
-        remote += (double)result->ranks[rank].union_ns[SIM_OP_REMOTE_MEM];
+        host += (double)sim_result_rank(result, rank)->union_ns[SIM_OP_CPU];
+        remote += (double)sim_result_rank(result, rank)->union_ns[SIM_OP_REMOTE_MEM];
     }
     if (is_compute) {
         bool memory = waits_for_memory(result);
@@ -122,7 +122,7 @@ static uint32_t last_rank(const struct sim_result *result)
 {
     uint32_t last = 0;
     for (uint32_t rank = 1; rank < result->rank_count; rank++) {
-        if (result->ranks[rank].finish_ns > result->ranks[last].finish_ns) {
+        if (sim_result_rank(result, rank)->finish_ns > sim_result_rank(result, last)->finish_ns) {
             last = rank;
         }
     }
@@ -273,7 +273,7 @@ static bool say_launch(const struct sim_result *result, double rest, struct repo
 {
     double launches = 0;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        launches += (double)result->ranks[rank].nodes_of[SIM_OP_COMM] / result->rank_count;
+        launches += (double)sim_result_rank(result, rank)->nodes_of[SIM_OP_COMM] / result->rank_count;
     }
     double launch_ns = (double)result->config->tuning.launch_ns;
     if (!(launches * launch_ns > rest / 2)) {

@@ -95,7 +95,7 @@ static void columns_choose_ranks(struct columns *columns, uint32_t most)
     uint32_t last = 0;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
         columns->kept[rank] = rank % every == 0;
-        last = result->ranks[rank].finish_ns > result->ranks[last].finish_ns ? rank : last;
+        last = sim_result_rank(result, rank)->finish_ns > sim_result_rank(result, last)->finish_ns ? rank : last;
     }
     columns->kept[last] = true;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {

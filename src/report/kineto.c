@@ -295,7 +295,8 @@ static void kineto_host(struct kineto_rank *rank)
 /* One step from the beginning to the rank's end, the last of which the host waits for the device. */
 static void kineto_step(struct kineto_rank *rank)
 {
-    uint64_t end_ns = rank->result->ranks[rank->rank].last_end_ns, wait_ns = rank->has_host ? 0 : rank->launched_ns;
+    uint64_t end_ns = sim_result_rank(rank->result, rank->rank)->last_end_ns,
+             wait_ns = rank->has_host ? 0 : rank->launched_ns;
     for (uint32_t place = rank->from; place < rank->to; place++) {
         const struct sim_interval *one = kineto_interval(rank, place);
         bool is_main = rank->events->waits.thread[place] == rank->main_thread && rank->has_host;

@@ -166,7 +166,7 @@ enum orr_status report_memory_files(const struct sim_result *result, const char 
     enum orr_status status = ORR_OK;
     for (uint32_t rank = 0; rank < result->rank_count && status == ORR_OK && result->usage.told; rank++) {
         struct trace_file file = {.result = result, .tensors = result->config->tensors[rank], .rank = rank};
-        status = result->ranks[rank].finished ? report_memory_trace_write_file(&file, prefix, err) : ORR_OK;
+        status = sim_result_rank(result, rank)->finished ? report_memory_trace_write_file(&file, prefix, err) : ORR_OK;
     }
     return status;
 }

@@ -19,7 +19,7 @@ bool report_rank_row(const struct sim_result *result, uint32_t rank, struct orr_
     if (rank >= result->rank_count) {
         return false;
     }
-    const struct sim_rank_result *one = &result->ranks[rank];
+    const struct sim_rank_result *one = sim_result_rank(result, rank);
     const char *devices = result->config->devices.text;
     *row = (struct orr_rank_result){
         .rank = rank,

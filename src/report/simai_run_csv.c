@@ -74,7 +74,7 @@ static void put_sums(const struct sim_result *result, FILE *stream)
     double compute = us(report_simai_run_compute(rows));
     double bubble = bubble_us(rows);
     double pipeline = rows->compat ? 0 : us(rows->stage_transfer_ns);
-    double exposed = us(result->ranks[0].finish_ns) - compute - (rows->compat ? 0 : bubble + pipeline);
+    double exposed = us(sim_result_rank(result, 0)->finish_ns) - compute - (rows->compat ? 0 : bubble + pipeline);
     double total = compute + exposed + bubble + pipeline;
     bool has_cp = rows->job.cp > 1; /* a column that SimAI's table has not */
     (void)fprintf(stream,
@@ -110,7 +110,7 @@ static void report_simai_run_csv_put_row(const struct sim_result *result, uint32
     for (unsigned i = 0; i < SIMAI_PHASES; i++) {
         put_rates(rows, row, order[i], stream);
     }
-    report_simai_run_csv_put_number(us(result->ranks[0].finish_ns), stream);
+    report_simai_run_csv_put_number(us(sim_result_rank(result, 0)->finish_ns), stream);
     (void)fputc('\n', stream);
 }
 
@@ -135,7 +135,7 @@ static void put_totals(const struct sim_result *result, FILE *stream)
         }
     }
     double compute = us(report_simai_run_compute(rows));
-    double total = us(result->ranks[0].finish_ns);
+    double total = us(sim_result_rank(result, 0)->finish_ns);
     (void)fprintf(stream, "\ntotal exposed comm,%s,total comp,%s,total time,%s\n",
                   report_fixed(total - compute, 6).text, report_fixed(compute, 6).text, report_fixed(total, 6).text);
 }
@@ -174,7 +174,7 @@ void report_simai_run_utilization(const struct sim_result *result, FILE *stream)
     const struct simai_result *rows = result->simai;
     uint32_t lines = rows->job.tp > 1 && rows->job.tp < rows->nodes ? 2 : 1;
     (void)fprintf(stream, " time (us) ,dim1 util,%s\n", lines == 2 ? "dim2 util," : "");
-    for (uint64_t end = WINDOW_NS; end <= result->ranks[0].finish_ns; end += WINDOW_NS) {
+    for (uint64_t end = WINDOW_NS; end <= sim_result_rank(result, 0)->finish_ns; end += WINDOW_NS) {
         (void)fprintf(stream, "%s", report_fixed(us(end), 6).text);
         for (uint32_t line = 0; line < lines; line++) {
             uint32_t shown = lines == 1 && rows->job.tp == 1 ? 1 : line;
@@ -227,5 +227,5 @@ void report_simai_run_log(const struct sim_result *result, FILE *stream)
     }
     (void)fprintf(stream,
                   "*************************\nall passes finished at time: %" PRIu64 ", id of first layer: %s\n",
-                  result->ranks[0].finish_ns, rows->program->rows[0].name);
+                  sim_result_rank(result, 0)->finish_ns, rows->program->rows[0].name);
 }

@@ -172,8 +172,8 @@ void report_simai_run_head(const struct sim_result *result, FILE *stream)
 
 void report_simai_run_text(const struct sim_result *result, FILE *stream)
 {
-    if (result->ranks[0].finished) {
-        report_simai_run_text_print_parts(result->simai, result->ranks[0].finish_ns, stream);
+    if (sim_result_rank(result, 0)->finished) {
+        report_simai_run_text_print_parts(result->simai, sim_result_rank(result, 0)->finish_ns, stream);
         (void)fputc('\n', stream);
     }
     print_rows(result->simai, stream);

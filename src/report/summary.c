@@ -31,7 +31,7 @@ struct report_spread report_spread_of(const struct sim_result *result, enum repo
     struct report_spread spread = {0};
     double sum = 0;
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        uint64_t ns = report_part_ns(&result->ranks[rank], part);
+        uint64_t ns = report_part_ns(sim_result_rank(result, rank), part);
         if (rank == 0 || ns < spread.min_ns) {
             spread.min_ns = ns;
             spread.min_rank = rank;

@@ -44,7 +44,7 @@ uint64_t sim_account_since(const struct sim *sim, uint32_t rank, uint32_t node)
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
-    struct sim_rank_result *result = &sim->result.ranks[rank];
+    struct sim_rank_result *result = &sim->result.rows[rank];
     enum sim_op_kind kind = sim_node_kind(&state->graph->nodes[node]);
     sim_clock_start(&state->clock, result, kind, state->ongoing > 0, sim->queue.now);
     *started_at(state, node) = sim->queue.now;
@@ -57,7 +57,7 @@ void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
 void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
-    struct sim_rank_result *result = &sim->result.ranks[rank];
+    struct sim_rank_result *result = &sim->result.rows[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
     enum sim_op_kind kind = sim_node_kind(trace_node);
     sim_clock_end(&state->clock, result, kind, sim->queue.now);
@@ -85,7 +85,7 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
 static void find_kind_order(struct sim *sim, uint32_t rank)
 {
     const struct sim_rank *state = &sim->ranks[rank];
-    struct sim_rank_result *result = &sim->result.ranks[rank];
+    struct sim_rank_result *result = &sim->result.rows[rank];
     const struct trace_rank *trace = &sim->config->traces->ranks[rank];
     struct hash_order order;
     hash_order_init(&order, sim->mem);
@@ -111,7 +111,7 @@ static void find_kind_order(struct sim *sim, uint32_t rank)
 
 void sim_account_finish(struct sim *sim, uint32_t rank)
 {
-    struct sim_rank_result *result = &sim->result.ranks[rank];
+    struct sim_rank_result *result = &sim->result.rows[rank];
     /* Nodes in or behind a dependency cycle never run: ASTRA-sim calls such a rank finished, we do not. */
     result->finished = result->nodes_done == sim->ranks[rank].graph->node_count;
     result->finish_ns = sim->queue.now;
@@ -150,8 +150,8 @@ void sim_account_close(struct sim *sim)
     result->end_ns = sim->queue.now;
     for (uint32_t rank = 0; rank < sim->played; rank++) {
         struct sim_rank *state = &sim->ranks[rank];
-        sim_clock_close(&state->clock, &result->ranks[rank], state->ongoing > 0, sim->queue.now);
-        memcpy(result->ranks[rank].unreleased, state->slot, sizeof state->slot);
+        sim_clock_close(&state->clock, &result->rows[rank], state->ongoing > 0, sim->queue.now);
+        memcpy(result->rows[rank].unreleased, state->slot, sizeof state->slot);
     }
     for (uint32_t d = 0; d < sim->config->dims.count; d++) {
         const struct net_dim_stats *stats = &sim->net.stats[d];

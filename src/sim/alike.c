@@ -134,8 +134,3 @@ uint64_t sim_all_of(const struct sim *sim, uint64_t of_played)
                ? of_played / sim->played * sim->rank_count + of_played % sim->played * sim->rank_count / sim->played
                : of_played;
 }
-
-uint32_t sim_stands_for(const struct sim *sim, uint32_t rank)
-{
-    return sim->alike != NULL ? topo_alike_class_of(sim->alike, rank) : sim->symmetry != NULL ? 0 : rank;
-}

@@ -24,8 +24,7 @@ const char *sim_alike_find(struct sim *sim);
 /* The network is open: NULL, or why it cannot take them for alike. */
 const char *sim_alike_begin(struct sim *sim);
 
-/* What all ranks have together of what those that are played have; and which of them stands for a rank. */
+/* What all ranks have together of what those that are played have. */
 uint64_t sim_all_of(const struct sim *sim, uint64_t of_played);
-uint32_t sim_stands_for(const struct sim *sim, uint32_t rank);
 
 #endif

@@ -121,7 +121,7 @@ void sim_share_close(struct sim *sim)
         return;
     }
     for (uint32_t rank = 0; rank < sim->played; rank++) {
-        last = sim->result.ranks[rank].finish_ns > last ? sim->result.ranks[rank].finish_ns : last;
+        last = sim->result.rows[rank].finish_ns > last ? sim->result.rows[rank].finish_ns : last;
     }
     sim->queue.now = last;
 }

@@ -10,6 +10,7 @@
 #include "sim/optimum.h"
 #include "sim/stall.h"
 #include "sim/usage.h"
+#include "topo/alike.h"
 
 /* ASTRA-sim's operator kinds, in the order of its enumeration. */
 enum sim_op_kind {
@@ -89,8 +90,9 @@ struct simai_result;
 struct sim_result {
     const struct sim_config *config;
     uint32_t rank_count;
-    struct sim_rank_result *ranks;
-    uint64_t end_ns; /* last finish, or where the run stopped */
+    struct sim_rank_result *rows;   /* of those that were carried out: read by sim_result_rank */
+    const struct topo_alike *alike; /* whose row is whose, where some stand for others of their class; else NULL */
+    uint64_t end_ns;                /* last finish, or where the run stopped */
     uint64_t events, messages;
     uint64_t nodes_done, nodes;
     uint64_t untimed; /* GPU compute nodes, where none of them has a time and each takes 1 ns; else 0 */
@@ -112,5 +114,13 @@ struct sim_result {
     struct sim_stall stall;           /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
     const struct simai_result *simai; /* of a run of SimAI's rows, what only that has (sim/simai/result.h); else NULL */
 };
+
+/* A rank's row: its own, or that of the rank that was carried out for it. */
+static inline const struct sim_rank_result *sim_result_rank(const struct sim_result *result, uint32_t rank)
+{
+    return &result->rows[result->alike != NULL       ? topo_alike_class_of(result->alike, rank)
+                         : result->ranks_played == 1 ? 0
+                                                     : rank];
+}
 
 #endif

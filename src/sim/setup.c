@@ -85,7 +85,7 @@ static bool make_rank(struct sim *sim, uint32_t index)
     for (uint32_t d = 0; d < config->dims.count; d++) {
         rank->cursors[d].last = (uint16_t)(sim->queues_per_dim / 2);
     }
-    sim->result.ranks[index].roofline_weight = 1.0;
+    sim->result.rows[index].roofline_weight = 1.0;
     sim->result.nodes += nodes;
     return true;
 }
@@ -141,7 +141,7 @@ static bool make_ranks(struct sim *sim)
     uint32_t active = config->system.active_chunks_per_dimension;
     sim->threshold = active / config->queues_per_dim + (active % config->queues_per_dim != 0 ? 1 : 0);
     if (!zalloc_into(sim, &sim->ranks, sim->played, sizeof *sim->ranks) ||
-        !zalloc_into(sim, &sim->result.ranks, sim->played, sizeof *sim->result.ranks)) {
+        !zalloc_into(sim, &sim->result.rows, sim->played, sizeof *sim->result.rows)) {
         return false;
     }
     for (uint32_t rank = 0; rank < sim->played; rank++) {

@@ -494,7 +494,7 @@ static void find_dependency_cycles(struct diagnosis *d)
     for (uint32_t rank = 0; rank < sim->rank_count && d->finding_count < MAX_FINDINGS; rank++) {
         /* Ranks that share a trace share its cycles. */
         bool known = rank > 0 && sim->ranks[rank].graph == sim->ranks[rank - 1].graph;
-        uint32_t done = sim->result.ranks[rank].nodes_done;
+        uint32_t done = sim->result.rows[rank].nodes_done;
         if (!known && done < sim->ranks[rank].graph->node_count) {
             tell_dependency_cycle(d, rank);
         }

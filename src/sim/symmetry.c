@@ -207,15 +207,7 @@ static bool spread_log(struct sim *sim)
 bool sim_symmetry_spread(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
-    struct sim_rank_result *rows = arena_alloc(&sim->arena, sim->rank_count * sizeof *rows);
-    if (rows == NULL) {
-        result->rank_count = 0; /* nothing of them can be read */
-        return false;
-    }
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
-        rows[rank] = result->ranks[sim_stands_for(sim, rank)];
-    }
-    result->ranks = rows;
+    result->alike = sim->alike;
     if (sim->symmetry != NULL) { /* a network of shares has other events than it would have had */
         result->events = sim_all_of(sim, result->events);
     }

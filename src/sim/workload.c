@@ -43,7 +43,7 @@ static void finish_node(struct sim *sim, uint32_t rank, uint32_t node)
 static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t duration_ns, bool gpu_busy)
 {
     if (gpu_busy) {
-        sim->result.ranks[rank].gpu_busy_ns += duration_ns;
+        sim->result.rows[rank].gpu_busy_ns += duration_ns;
         if (sim->ranks[rank].share != NULL) {
             sim_share_start(sim, rank, node, duration_ns);
             return;
@@ -73,7 +73,7 @@ static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
         return;
     }
     struct roofline_estimate estimate = roofline_estimate(&roofline, trace_node->num_ops, trace_node->tensor_bytes);
-    struct sim_rank_result *result = &sim->result.ranks[rank];
+    struct sim_rank_result *result = &sim->result.rows[rank];
     double weight = (double)estimate.duration_ns;
     result->roofline_weight += weight;
     result->compute_bound += estimate.compute_bound ? weight : 0.0;

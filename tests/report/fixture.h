@@ -113,7 +113,7 @@ static inline void fixture_make(struct fixture *f)
     f->result = (struct sim_result){
         .config = &f->config,
         .rank_count = FIXTURE_RANKS,
-        .ranks = f->ranks,
+        .rows = f->ranks,
         .end_ns = 405520,
         .events = 5000,
         .messages = 672,

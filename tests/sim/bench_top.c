@@ -341,7 +341,7 @@ uint64_t bench_fingerprint(const struct bench *bench)
     const struct sim_result *result = bench->result;
     uint64_t hash = result->end_ns;
     for (uint32_t i = 0; i < result->rank_count; i++) {
-        const struct sim_rank_result *rank = &result->ranks[i];
+        const struct sim_rank_result *rank = sim_result_rank(result, i);
         add_number(&hash, rank->finish_ns);
         add_number(&hash, rank->gpu_busy_ns);
         add_number(&hash, rank->compute_ns);

@@ -5,7 +5,7 @@
 static void expect_whole_time(const struct sim_result *result, uint64_t seed)
 {
     for (uint32_t i = 0; i < result->rank_count; i++) {
-        const struct sim_rank_result *rank = &result->ranks[i];
+        const struct sim_rank_result *rank = sim_result_rank(result, i);
         uint64_t sum = rank->compute_ns + rank->exposed_comm_ns + rank->exposed_other_ns + rank->idle_ns;
         CHECK_U64(sum, result->end_ns, "rank %u, seed %" PRIu64, i, seed);
         CHECK(rank->finish_ns <= result->end_ns, "rank %u ends within the run", i);
@@ -40,7 +40,8 @@ static void every_nanosecond_of_a_rank_is_counted_once(void **state)
         expect_whole_time(bench.result, seed);
         uint64_t last = 0;
         for (uint32_t i = 0; i < bench.result->rank_count; i++) {
-            last = bench.result->ranks[i].finish_ns > last ? bench.result->ranks[i].finish_ns : last;
+            last =
+                sim_result_rank(bench.result, i)->finish_ns > last ? sim_result_rank(bench.result, i)->finish_ns : last;
         }
         CHECK_U64(end, last, "the run ends with its last rank, seed %" PRIu64, seed);
         CHECK_U64(bench.result->interval_count, bench.result->nodes, "an interval for each node");
@@ -65,7 +66,7 @@ static void time_goes_to_the_first_account_that_applies(void **state)
     work_after(&bench.work, 2);
     work_recv(&bench.work, 1, 5, 0, 32768, 0);
     CHECK_U64(bench_completes(&bench), 9400, "the end");
-    const struct sim_rank_result *rank = bench.result->ranks;
+    const struct sim_rank_result *rank = bench.result->rows;
     CHECK_U64(rank[0].compute_ns, 3000, "compute, whatever else goes on");
     CHECK_U64(rank[0].exposed_comm_ns, 0, "the message is hidden behind it");
     CHECK_U64(rank[0].exposed_other_ns, 5000 + 1400, "CPU and memory");
@@ -99,8 +100,8 @@ static void intervals_add_up_to_the_same_unions(void **state)
                     compute += interval->end_ns - interval->start_ns;
                 }
             }
-            CHECK_U64(bench.result->ranks[rank].compute_ns, compute, "rank %u, seed %" PRIu64, rank, seed);
-            CHECK_U64(bench.result->ranks[rank].gpu_busy_ns, compute, "rank %u, seed %" PRIu64, rank, seed);
+            CHECK_U64(sim_result_rank(bench.result, rank)->compute_ns, compute, "rank %u, seed %" PRIu64, rank, seed);
+            CHECK_U64(sim_result_rank(bench.result, rank)->gpu_busy_ns, compute, "rank %u, seed %" PRIu64, rank, seed);
         }
         bench_close(&bench);
     }

@@ -220,7 +220,8 @@ static void a_barrier_takes_a_round_for_each_doubling(void **state)
         }
         CHECK_U64(bench_completes(&bench), 7000 + ENDPOINT + rounds * (500 + ENDPOINT), "%u ranks", n);
         for (uint32_t rank = 0; rank < n; rank++) {
-            CHECK(bench.result->ranks[rank].finish_ns > 7000, "rank %u of %u waits for the last one", rank, n);
+            CHECK(sim_result_rank(bench.result, rank)->finish_ns > 7000, "rank %u of %u waits for the last one", rank,
+                  n);
         }
         bench_close(&bench);
     }
@@ -234,8 +235,8 @@ static const struct {
 static void expect_root(const struct bench *bench, const uint32_t *members, uint32_t count, uint32_t root, size_t type)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t at_root = bench->result->ranks[root].finish_ns;
-        uint64_t elsewhere = bench->result->ranks[members[i]].finish_ns;
+        uint64_t at_root = sim_result_rank(bench->result, root)->finish_ns;
+        uint64_t elsewhere = sim_result_rank(bench->result, members[i])->finish_ns;
         if (members[i] != root) {
             CHECK(rooted[type].root_first ? at_root < elsewhere : at_root > elsewhere, "%s, root %u: rank %u",
                   coll_type_name(rooted[type].type), root, members[i]);
@@ -285,7 +286,7 @@ static void a_root_in_a_group_is_named_by_its_rank(void **state)
             (void)bench_completes(&bench);
             expect_root(&bench, members, COUNT_OF(members), members[i], t);
             CHECK_U64(bench.result->messages, COUNT_OF(members) - 1, "a tree among the members");
-            CHECK_U64(bench.result->ranks[0].finish_ns, 0, "others have nothing to do with it");
+            CHECK_U64(sim_result_rank(bench.result, 0)->finish_ns, 0, "others have nothing to do with it");
             bench_close(&bench);
         }
     }

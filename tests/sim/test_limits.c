@@ -218,7 +218,7 @@ static void a_run_that_is_stopped_keeps_what_it_knows(void **state)
     CHECK(result->ranks_finished < 64 && result->nodes_done >= 64, "something is done and something is not");
     CHECK_U64(result->stall.kind, SIM_STALL_NONE, "stopping is not stalling");
     for (uint32_t i = 0; i < 64; i++) {
-        const struct sim_rank_result *rank = &result->ranks[i];
+        const struct sim_rank_result *rank = sim_result_rank(result, i);
         CHECK_U64(rank->compute_ns, 1000, "rank %u has computed", i);
         CHECK_U64(rank->compute_ns + rank->exposed_comm_ns + rank->exposed_other_ns + rank->idle_ns, result->end_ns,
                   "rank %u", i);

@@ -59,14 +59,14 @@ static void a_straggler_is_a_device_of_that_factor(void **state)
         uint64_t end = bench_completes(&bench);
         uint64_t ends[RANKS];
         for (uint32_t rank = 0; rank < RANKS; rank++) {
-            ends[rank] = bench.result->ranks[rank].finish_ns;
+            ends[rank] = sim_result_rank(bench.result, rank)->finish_ns;
         }
         bench.config.straggling = NULL;
         bench.config.devices =
             (struct sim_devices){.text = "2=x1.3,5=x2", .kinds = kinds, .kind_count = 3, .of_rank = of_rank};
         CHECK_U64(bench_completes(&bench), end, "backend %d", backend);
         for (uint32_t rank = 0; rank < RANKS; rank++) {
-            CHECK_U64(bench.result->ranks[rank].finish_ns, ends[rank], "rank %u", rank);
+            CHECK_U64(sim_result_rank(bench.result, rank)->finish_ns, ends[rank], "rank %u", rank);
         }
         bench_close(&bench);
     }

@@ -88,9 +88,9 @@ static void compare(const struct twins_case *one, const struct sim_result *a, co
 {
     const char *what = one->workload;
     for (uint32_t rank = 0; rank < a->rank_count; rank++) {
-        CHECK(memcmp(&a->ranks[rank], &b->ranks[rank], sizeof a->ranks[rank]) == 0,
+        CHECK(memcmp(&a->rows[rank], &b->rows[rank], sizeof a->rows[rank]) == 0,
               "%s of %s GPUs, %s a leaf, %s spines, %s\nrank %" PRIu32 ": %" PRIu64 " against %" PRIu64, one->machine,
-              one->hosts, one->per_leaf, one->spines, what, rank, a->ranks[rank].finish_ns, b->ranks[rank].finish_ns);
+              one->hosts, one->per_leaf, one->spines, what, rank, a->rows[rank].finish_ns, b->rows[rank].finish_ns);
     }
     CHECK(memcmp(a->simai->rows, b->simai->rows, a->simai->program->row_count * sizeof *a->simai->rows) == 0,
           "rows of %s", what);

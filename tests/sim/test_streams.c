@@ -123,7 +123,8 @@ static void kernels_in_flight_share_the_device_as_much_as_asked(void **state)
         /* Until the first is done both go at 1/(1+F): it takes 10(1+F) us, and the other has 10 us left. */
         uint64_t want = cases[i].want_ns > 25000 ? cases[i].want_ns : 25000;
         CHECK_U64(bench_completes(&bench), want, "contention %g", cases[i].contention);
-        CHECK_U64(bench.result->ranks[0].union_ns[SIM_OP_GPU], cases[i].want_ns, "contention %g", cases[i].contention);
+        CHECK_U64(sim_result_rank(bench.result, 0)->union_ns[SIM_OP_GPU], cases[i].want_ns, "contention %g",
+                  cases[i].contention);
         bench_close(&bench);
     }
 }
@@ -143,7 +144,7 @@ static void a_communication_slows_the_kernel_beside_it_and_keeps_its_own_time(vo
     work_collective(&bench.work, EVERY_RANK, 1, COLL_ALL_REDUCE, 1 << 20)->thread = 20;
     on_stream(&bench.work, 2, 100, 7);
     CHECK_U64(bench_completes(&bench), 100000 + alone / 2 + alone % 2, "half speed as long as the collective runs");
-    CHECK_U64(bench.result->ranks[0].union_ns[SIM_OP_COMM], alone, "the network's time");
+    CHECK_U64(sim_result_rank(bench.result, 0)->union_ns[SIM_OP_COMM], alone, "the network's time");
     bench_close(&bench);
 }
 

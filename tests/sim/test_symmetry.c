@@ -137,7 +137,8 @@ static void a_large_machine_costs_what_one_rank_does(void **state)
         CHECK_U64(bench.result->ranks_played, 1, "rank 0 for all");
         CHECK_U64(bench.result->messages, UINT64_C(98304) * 4 * (63 + 63 + 46 + 63 + 63), "messages of all ranks");
         CHECK_U64(bench.result->ranks_finished, 98304, "ranks");
-        CHECK_U64(bench.result->ranks[98303].finish_ns, bench.result->end_ns, "the last rank's end");
+        CHECK_U64(sim_result_rank(bench.result, 98303)->finish_ns, bench.result->end_ns, "the last rank's end");
+        CHECK(bench.mem.peak < UINT64_C(98304) * 200, "%" PRIu64 " B for 98304 ranks", (uint64_t)bench.mem.peak);
         bench_close(&bench);
     }
 }

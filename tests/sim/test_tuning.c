@@ -15,7 +15,7 @@ static void forced_times_hold_for_every_gpu_node(void **state)
     work_after(&bench.work, 64);
     bench.config.tuning = (struct orr_tuning){.source = ORR_COMPUTE_FORCED, .forced_ns = 609000};
     CHECK_U64(bench_completes(&bench), 64 * UINT64_C(609000) + 7000, "64 forced, and the CPU's own");
-    CHECK_U64(bench.result->ranks[0].gpu_busy_ns, 64 * UINT64_C(609000), "GPU time");
+    CHECK_U64(sim_result_rank(bench.result, 0)->gpu_busy_ns, 64 * UINT64_C(609000), "GPU time");
     bench_close(&bench);
 }
 
@@ -116,7 +116,7 @@ static void a_launch_comes_before_every_communication(void **state)
         uint64_t before = bench_completes(&bench);
         bench.config.tuning.launch_ns = 20000;
         CHECK_U64(bench_completes(&bench), before + UINT64_C(37) * 20000, "37 launches");
-        CHECK_U64(bench.result->ranks[1].exposed_comm_ns, before + UINT64_C(37) * 20000 - 1000,
+        CHECK_U64(sim_result_rank(bench.result, 1)->exposed_comm_ns, before + UINT64_C(37) * 20000 - 1000,
                   "a launch is time of communication");
         bench_close(&bench);
     }
@@ -151,8 +151,8 @@ static void ranks_compute_at_the_rates_of_their_devices(void **state)
     bench.config.system.roofline_enabled = true;
     give_devices(&bench, &(struct sim_device){.peak_flops = 4e12, .memory_rate = 50e9, .scale = 1, .name = "quick"});
     CHECK_U64(bench_completes(&bench), 2000, "those of the system file are waited for");
-    CHECK_U64(bench.result->ranks[1].gpu_busy_ns, 2000, "2e6 operations at 1e12 a second");
-    CHECK_U64(bench.result->ranks[2].gpu_busy_ns, 500, "and at 4e12");
+    CHECK_U64(sim_result_rank(bench.result, 1)->gpu_busy_ns, 2000, "2e6 operations at 1e12 a second");
+    CHECK_U64(sim_result_rank(bench.result, 2)->gpu_busy_ns, 500, "and at 4e12");
     CHECK_U64(bench.result->optimum.compute_ns, 2000, "the slowest rank bounds the step");
     give_devices(&bench, &(struct sim_device){.peak_flops = 4e12, .memory_rate = 50e9, .scale = 6, .name = "not so"});
     CHECK_U64(bench_completes(&bench), 3000, "rates and factor");
@@ -168,10 +168,10 @@ static void the_factor_of_a_device_holds_for_its_ranks_and_any_source(void **sta
     work_compute(&bench.work, EVERY_RANK, 1, 10);
     give_devices(&bench, &(struct sim_device){.scale = 1.5, .name = "x1.5"});
     CHECK_U64(bench_completes(&bench), 15000, "recorded");
-    CHECK_U64(bench.result->ranks[0].gpu_busy_ns, 10000, "another rank");
+    CHECK_U64(sim_result_rank(bench.result, 0)->gpu_busy_ns, 10000, "another rank");
     bench.config.tuning.compute_scale = 2;
     CHECK_U64(bench_completes(&bench), 30000, "on top of the run's own factor");
-    CHECK_U64(bench.result->ranks[0].gpu_busy_ns, 20000, "which holds for all");
+    CHECK_U64(sim_result_rank(bench.result, 0)->gpu_busy_ns, 20000, "which holds for all");
     bench.config.tuning = (struct orr_tuning){.source = ORR_COMPUTE_FORCED, .forced_ns = 7000};
     CHECK_U64(bench_completes(&bench), 10500, "forced");
     bench_close(&bench);

@@ -26,14 +26,14 @@ static struct simai_phase_result *record(struct simai *simai, uint32_t rank, con
 
 static void op_starts(struct simai *simai, uint32_t rank, enum sim_op_kind kind)
 {
-    sim_clock_start(&simai->ranks[rank].clock, &simai->run.ranks[rank], kind, false, simai->queue.now);
+    sim_clock_start(&simai->ranks[rank].clock, &simai->run.rows[rank], kind, false, simai->queue.now);
 }
 
 static void op_ends(struct simai *simai, uint32_t rank, uint32_t node, enum simai_lane lane, uint64_t start_ns)
 {
     enum sim_op_kind kind = lane == SIMAI_LANE_COMPUTE ? SIM_OP_GPU : SIM_OP_COMM;
     uint64_t now = simai->queue.now;
-    sim_clock_end(&simai->ranks[rank].clock, &simai->run.ranks[rank], kind, now);
+    sim_clock_end(&simai->ranks[rank].clock, &simai->run.rows[rank], kind, now);
     if (simai->config->run->keep_intervals && start_ns < now &&
         !sim_tally_interval(&simai->tally, &simai->run, simai->mem,
                             (struct sim_interval){.rank = rank,
@@ -234,7 +234,7 @@ static void compute(struct simai *simai, uint32_t rank, const struct simai_op *o
     }
     simai->ranks[rank].wait = SIMAI_COMPUTES;
     simai->ranks[rank].since_ns = simai->queue.now;
-    simai->run.ranks[rank].gpu_busy_ns += ns;
+    simai->run.rows[rank].gpu_busy_ns += ns;
     op_starts(simai, rank, SIM_OP_GPU);
     sleep_for(simai, rank, ns);
 }
@@ -290,8 +290,8 @@ void simai_stage_arrived(struct simai *simai, uint32_t index, bool from_behind)
 static void simai_rank_finish(struct simai *simai, uint32_t index)
 {
     simai->ranks[index].wait = SIMAI_FINISHED;
-    simai->run.ranks[index].finished = true;
-    simai->run.ranks[index].finish_ns = simai->queue.now;
+    simai->run.rows[index].finished = true;
+    simai->run.rows[index].finish_ns = simai->queue.now;
     simai->run.ranks_finished++;
 }
 

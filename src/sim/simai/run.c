@@ -36,8 +36,8 @@ static bool simai_run_make_arrays(struct simai *simai)
     simai->ranks = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->ranks);
     simai->ops = arena_zalloc(&simai->arena, (size_t)program->stages * sizeof *simai->ops);
     simai->result.rows = arena_zalloc(&simai->arena, ((size_t)program->row_count + 1) * sizeof *simai->result.rows);
-    simai->run.ranks = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->run.ranks);
-    return simai->ranks != NULL && simai->ops != NULL && simai->result.rows != NULL && simai->run.ranks != NULL &&
+    simai->run.rows = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->run.rows);
+    return simai->ranks != NULL && simai->ops != NULL && simai->result.rows != NULL && simai->run.rows != NULL &&
            event_queue_init(&simai->queue, simai->mem) && simai_colls_init(&simai->colls, simai->mem) &&
            simai_parts_init(&simai->parts, simai->mem) && simai_messages_init(&simai->messages, simai->mem);
 }
@@ -276,7 +276,7 @@ static enum orr_status simai_run_finish(struct simai *simai, struct orr_error *e
     result->events = simai->queue.handled;
     result->nodes = ops_in_all(simai);
     for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
-        struct sim_rank_result *one = &result->ranks[rank];
+        struct sim_rank_result *one = &result->rows[rank];
         sim_clock_close(&simai->ranks[rank].clock, one, false, result->end_ns);
         one->nodes_done = simai->ranks[rank].op;
         result->nodes_done += one->nodes_done;
