@@ -178,15 +178,15 @@ bool orr_train_order_is_usual(const struct orr_train_plan *plan);
 
 /* What is asked for. Texts are borrowed; NULL and 0: not given. Start from orr_train_options_init. */
 struct orr_train_options {
-    size_t size;                  /* of this struct, as the caller knows it */
-    const char *model;            /* a preset's name or the path of a config.json; NULL: `shape` says all */
-    struct orr_train_model shape; /* what is not 0 goes before the model's own */
-    int gated, tied;              /* -1: as the model has it */
-    bool latent;                  /* attention is latent; ranks that nobody says are DeepSeek-V3's */
-    const char *machine;          /* a name or line (docs/machines.md); NULL: `gpu` and its usual server */
-    const char *gpu;              /* a device (`orrery op list`); NULL: the machine's */
-    const char *interconnect;     /* words about the network between servers, as tables have them; or NULL */
-    uint32_t gpus_per_node;       /* 0: the machine's */
+    size_t size;                     /* of this struct, as the caller knows it */
+    const char *model;               /* a preset's name or the path of a config.json; NULL: `shape` says all */
+    struct orr_train_model shape;    /* what is not 0 goes before the model's own */
+    int gated, tied, bias, qkv_bias; /* -1: as the model has it */
+    bool latent;                     /* attention is latent; ranks that nobody says are DeepSeek-V3's */
+    const char *machine;             /* a name or line (docs/machines.md); NULL: `gpu` and its usual server */
+    const char *gpu;                 /* a device (`orrery op list`); NULL: the machine's */
+    const char *interconnect;        /* words about the network between servers, as tables have them; or NULL */
+    uint32_t gpus_per_node;          /* 0: the machine's */
     struct orr_train_plan plan;
     const char *framework;     /* NULL: megatron, for one GPU torch */
     const char *release;       /* of the framework, "26.04"; NULL: the newest that is known */

@@ -7,30 +7,29 @@
 #include "train/model.h"
 #include "train/order.h"
 
-/* The divisors of `whole` next to `value`, as "4 and 8"; one of them where there is no other. */
-static void plan_nearest_divisors(uint64_t whole, uint64_t value, char *text, size_t room)
+/* What divides `whole` next to `value`, as "the nearest that do are 4 and 8"; one, where there is no other. */
+static const char *plan_nearest_divisors(uint64_t whole, uint64_t value, char *text, size_t room)
 {
     uint64_t below = 0, above = 0;
-    calc_near_divisors(value < whole ? value : whole, whole, &below, &above);
+    calc_near_divisors(value, whole, &below, &above);
     if (below == 0 || above == 0) {
-        (void)snprintf(text, room, "%" PRIu64, below == 0 ? above : below);
+        (void)snprintf(text, room, "the nearest that does is %" PRIu64, below == 0 ? above : below);
     } else {
-        (void)snprintf(text, room, "%" PRIu64 " and %" PRIu64, below, above);
+        (void)snprintf(text, room, "the nearest that do are %" PRIu64 " and %" PRIu64, below, above);
     }
+    return text;
 }
 
 /* `part` of what is called `name` must divide `whole`, which is called `of`. */
 static enum orr_status plan_divides(const char *name, uint64_t part, const char *of, uint64_t whole,
                                     struct orr_error *err)
 {
-    char near[64];
+    char near[96];
     if (part != 0 && whole % part == 0) {
         return ORR_OK;
     }
-    plan_nearest_divisors(whole, part, near, sizeof near);
-    return error_set(err, ORR_EINVAL,
-                     "parameter '%s': %" PRIu64 " does not divide %s %" PRIu64 "; the nearest that do are %s", name,
-                     part, of, whole, near);
+    return error_set(err, ORR_EINVAL, "parameter '%s': %" PRIu64 " does not divide %s %" PRIu64 "; %s", name, part, of,
+                     whole, plan_nearest_divisors(whole, part, near, sizeof near));
 }
 
 static void plan_fill_ones(struct orr_train_plan *plan)
@@ -58,12 +57,11 @@ static enum orr_status plan_settle_ranks(struct orr_train_plan *plan, struct orr
         plan->gpus = (uint32_t)gpus;
     }
     if (plan->gpus % inside != 0) {
-        char near[64];
-        plan_nearest_divisors(plan->gpus, inside, near, sizeof near);
+        char near[96];
         return error_set(err, ORR_EINVAL,
                          "parameter 'gpus': %" PRIu32 " are not a multiple of tp x cp x pp = %" PRIu64
-                         "; products that divide them are %s",
-                         plan->gpus, inside, near);
+                         ": the product divides them; %s",
+                         plan->gpus, inside, plan_nearest_divisors(plan->gpus, inside, near, sizeof near));
     }
     uint32_t dp = (uint32_t)(plan->gpus / inside);
     if (plan->dp != 0 && plan->dp != dp) {
@@ -95,49 +93,110 @@ static enum orr_status plan_settle_batches(struct orr_train_plan *plan, struct o
     return ORR_OK;
 }
 
+/* Where ranks share heads of keys and values, each head has as many of them. */
+static enum orr_status plan_check_tensors(const struct orr_train_model *model, const struct orr_train_plan *plan,
+                                          struct orr_error *err)
+{
+    enum orr_status status = plan_divides("tp", plan->tp, "the heads,", model->heads, err);
+    if (status == ORR_OK && model->kv_rank == 0 && plan->tp % model->kv_heads != 0) {
+        status = plan_divides("tp", plan->tp, "the heads of keys and values, nor is a multiple of them,",
+                              model->kv_heads, err);
+    }
+    if (status == ORR_OK && model->ffn != 0) {
+        status = plan_divides("tp", plan->tp, "the MLP's width,", model->ffn, err);
+    }
+    if (status == ORR_OK && plan->sp && model->family != ORR_TRAIN_VIT) {
+        status = plan_divides("tp", plan->tp, "with sp a rank's part of the sequence,", plan->seq / plan->cp, err);
+    }
+    return status;
+}
+
+static enum orr_status plan_check_experts(const struct orr_train_model *model, const struct orr_train_plan *plan,
+                                          struct orr_error *err)
+{
+    uint64_t ranks = (uint64_t)plan->dp * plan->cp * plan->tp;
+    bool tensors = plan->etp > 1 && plan->etp != plan->tp; /* else as the rest of the layer, which is looked at there */
+    if (model->experts == 0) {
+        return plan->ep > 1 || tensors ? error_set(err, ORR_EINVAL, "parameter '%s': model '%s' has no experts",
+                                                   plan->ep > 1 ? "ep" : "etp", model->name)
+                                       : ORR_OK;
+    }
+    enum orr_status status = plan_divides("ep", plan->ep, "the experts,", model->experts, err);
+    if (status == ORR_OK) {
+        status = plan_divides("etp", plan->etp, "the ranks it lies across, dp x cp x tp =", ranks, err);
+    }
+    if (status == ORR_OK) {
+        status = plan_divides("etp", plan->etp, "an expert's width,", model->expert_ffn, err);
+    }
+    if (status == ORR_OK) {
+        status = plan_divides("ep", plan->ep, "the ranks it lies across, dp x cp x tp / etp =", ranks / plan->etp, err);
+    }
+    return status;
+}
+
+/* As the code of DeepSeek asks: two streams of micro-batches, one from each end. */
+static enum orr_status plan_check_dualpipe(const struct orr_train_plan *plan, struct orr_error *err)
+{
+    uint32_t batches = plan_micro_batches(plan), least = 2 * plan->pp;
+    uint64_t once = (uint64_t)plan->micro_batch * plan->dp;
+    if (plan->pp % 2 != 0) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'schedule': dualpipe has an even number of stages, and pp is %" PRIu32
+                         "; the nearest are %" PRIu32 " and %" PRIu32,
+                         plan->pp, plan->pp - 1, plan->pp + 1);
+    }
+    if (batches >= least && batches % 2 == 0) {
+        return ORR_OK;
+    }
+    uint32_t nearest = batches < least ? least : batches + 1;
+    return error_set(err, ORR_EINVAL,
+                     "parameter 'schedule': dualpipe has an even number of micro-batches, at least 2 x pp = %" PRIu32
+                     ", and there are %" PRIu32 "; the nearest global batch is %" PRIu64,
+                     least, batches, nearest * once);
+}
+
+static enum orr_status plan_check_stages(const struct orr_train_model *model, const struct orr_train_plan *plan,
+                                         struct orr_error *err)
+{
+    uint32_t chunks = model->layers + 2; /* the ends may have chunks of their own */
+    if ((uint64_t)plan->pp * plan->vpp > chunks) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'pp': %" PRIu32 " stages of %" PRIu32 " chunks are more than %" PRIu32
+                         " layers, the embedding and the head; with %" PRIu32 " chunks the nearest is %" PRIu32,
+                         plan->pp, plan->vpp, model->layers, plan->vpp < chunks ? plan->vpp : chunks,
+                         plan->vpp < chunks ? chunks / plan->vpp : 1);
+    }
+    return plan->pp > 1 && plan->schedule == ORR_TRAIN_SCHEDULE_DUALPIPE ? plan_check_dualpipe(plan, err) : ORR_OK;
+}
+
 static enum orr_status plan_check_shape(const struct orr_train_model *model, const struct orr_train_plan *plan,
                                         struct orr_error *err)
 {
-    enum orr_status status = ORR_OK;
     if (!model_is_transformer(model)) {
-        if (plan->tp * plan->pp * plan->cp * plan->ep > 1) {
-            return error_set(err, ORR_EINVAL,
-                             "a model of family '%s' is divided over data alone: tp, pp, cp and ep are 1",
-                             model_family_word(model->family));
-        }
-        return ORR_OK;
+        return plan->tp * plan->pp * plan->cp * plan->ep == 1
+                   ? ORR_OK
+                   : error_set(err, ORR_EINVAL,
+                               "a model of family '%s' is divided over data alone: tp, pp, cp and ep are 1",
+                               model_family_word(model->family));
     }
-    if (plan->tp > 1) {
-        status = plan_divides("tp", plan->tp, "the heads,", model->heads, err);
-    }
+    enum orr_status status = plan->cp > 1 ? plan_divides("cp", plan->cp, "the sequence,", plan->seq, err) : ORR_OK;
     if (status == ORR_OK && plan->tp > 1) {
-        status = plan_divides("tp", plan->tp, "the MLP's width,", model->ffn, err);
+        status = plan_check_tensors(model, plan, err);
     }
-    if (status == ORR_OK && plan->cp > 1) {
-        status = plan_divides("cp", plan->cp, "the sequence,", plan->seq, err);
+    if (status == ORR_OK) {
+        status = plan_check_experts(model, plan, err);
     }
-    if (status == ORR_OK && plan->ep > 1) {
-        status = model->experts == 0
-                     ? error_set(err, ORR_EINVAL, "parameter 'ep': model '%s' has no experts", model->name)
-                     : plan_divides("ep", plan->ep, "the experts,", model->experts, err);
-    }
-    if (status == ORR_OK && plan->ep > 1) {
-        uint64_t room = (uint64_t)plan->dp * plan->cp * plan->tp / plan->etp;
-        status = plan_divides("ep", plan->ep, "the ranks it lies across, dp x cp x tp / etp =", room, err);
-    }
-    if (status == ORR_OK &&
-        (uint64_t)plan->pp * plan->vpp > model->layers + 2) { /* the ends may have chunks of their own */
-        status = error_set(err, ORR_EINVAL,
-                           "parameter 'pp': %" PRIu32 " stages of %" PRIu32 " chunks are more than %" PRIu32 " layers",
-                           plan->pp, plan->vpp, model->layers);
-    }
-    return status;
+    return status == ORR_OK ? plan_check_stages(model, plan, err) : status;
 }
 
 enum orr_status orr_train_plan_settle(const struct orr_train_model *model, struct orr_train_plan *plan,
                                       struct orr_error *err)
 {
     struct orr_train_plan settled = *plan;
+    if (settled.schedule == ORR_TRAIN_SCHEDULE_INTERLEAVED && settled.vpp == 0 && settled.pp > 1 &&
+        UINT64_C(2) * settled.pp <= model->layers) {
+        settled.vpp = 2; /* else there is nothing to interleave */
+    }
     plan_fill_ones(&settled);
     if (settled.seq == 0) {
         settled.seq = model_tokens(model);

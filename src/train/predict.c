@@ -304,7 +304,7 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
         *model = (struct orr_train_model){.family = shape->family, .source = "the shape given"};
         (void)snprintf(model->name, sizeof model->name, "%s", "given");
         model->gated = shape->family == ORR_TRAIN_LLAMA;
-        model->bias = !model->gated;
+        model->bias = !model->gated && shape->family != ORR_TRAIN_T5;
     }
 #define OVER(field) model->field = shape->field != 0 ? shape->field : model->field
     if (shape->hidden != 0 || shape->heads != 0) { /* what followed from the old numbers does not hold any more */
@@ -317,9 +317,13 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
     if (shape->hidden != 0 && model->ffn == 4 * model->hidden) {
         model->ffn = 0;
     }
+    if (shape->layers != 0 && !model_is_transformer(model)) {
+        memset(model->blocks, 0, sizeof model->blocks);
+        model->bottleneck = false;
+    }
     OVER(layers), OVER(hidden), OVER(ffn), OVER(heads), OVER(kv_heads), OVER(head_dim), OVER(vocab), OVER(experts);
     OVER(topk), OVER(expert_ffn), OVER(shared_experts), OVER(dense_layers), OVER(image), OVER(positions);
-    OVER(patch), OVER(classes);
+    OVER(patch), OVER(classes), OVER(tables);
     OVER(kv_rank), OVER(q_rank), OVER(rope_dim), OVER(v_head_dim), OVER(window), OVER(window_every);
 #undef OVER
     if (options->latent && model->kv_rank == 0) {
@@ -333,6 +337,8 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
     model->seq = options->plan.seq != 0 ? options->plan.seq : model->seq;
     model->gated = options->gated >= 0 ? options->gated != 0 : model->gated;
     model->tied = options->tied >= 0 ? options->tied != 0 : model->tied;
+    model->bias = options->bias >= 0 ? options->bias != 0 : model->bias;
+    model->qkv_bias = options->qkv_bias >= 0 ? options->qkv_bias != 0 : model->qkv_bias;
     return orr_train_model_settle(model, err);
 }
 
@@ -361,7 +367,8 @@ static double predict_model_flops(const struct orr_train_model *model, const str
     return 6 * weights + attention;
 }
 
-static void predict_figures(const struct device *device, struct orr_train_result *result)
+/* `again`: the share of the forward pass that the backward pass runs again. */
+static void predict_figures(const struct device *device, double again, struct orr_train_result *result)
 {
     const struct orr_train_plan *plan = &result->plan;
     double seconds = (double)result->step_ns * 1e-9, tokens = (double)plan->global_batch * plan->seq;
@@ -371,13 +378,13 @@ static void predict_figures(const struct device *device, struct orr_train_result
         result->model_flops = predict_model_flops(&result->model, &result->parameters, plan->seq) * tokens;
     }
     double flops = result->model_flops / plan->gpus;
-    double again = plan->recompute == ORR_TRAIN_RECOMPUTE_FULL ? 4.0 / 3.0 : 1;
+    double hardware = 1 + again / 3;
     result->tokens_per_s = tokens / seconds;
     result->tokens_per_s_per_gpu = result->tokens_per_s / plan->gpus;
     result->tflops_per_gpu = flops / seconds * 1e-12;
-    result->hardware_tflops_per_gpu = result->tflops_per_gpu * again;
+    result->hardware_tflops_per_gpu = result->tflops_per_gpu * hardware;
     result->mfu = peak > 0 ? flops / seconds / peak : 0;
-    result->hfu = result->mfu * again;
+    result->hfu = result->mfu * hardware;
 }
 
 /* Where nobody says: what is divided over data alone is PyTorch's, what a library divides is Megatron-LM's. */
@@ -495,7 +502,7 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
         status = simulate_step(&job, options, &made.simulated, err);
     }
     if (status == ORR_OK) {
-        predict_figures(job.device, &made);
+        predict_figures(job.device, work_again(&job.job), &made);
         order_places(&job.plan, job.cost.node_gpus, made.places);
         made.device = job.device->name;
         made.framework = job.framework_name;
@@ -521,7 +528,7 @@ enum orr_status predict_asked(struct orr_train_options *options, struct orr_trai
 void orr_train_options_init(struct orr_train_options *options)
 {
     static const struct param_table tables[] = {{param_train, 0, 0}, {0}};
-    *options = (struct orr_train_options){.size = sizeof *options, .gated = -1, .tied = -1};
+    *options = (struct orr_train_options){.size = sizeof *options, .gated = -1, .tied = -1, .bias = -1, .qkv_bias = -1};
     param_defaults(tables, options);
 }
 

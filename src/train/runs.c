@@ -198,11 +198,18 @@ static enum orr_status runs_refuse(enum orr_status status, struct orr_error *err
     return status;
 }
 
-/* Tables of steps say yes or no where a parameter has words, and the blocks of a network's stages for its layers. */
+/* Tables of steps say yes or no where a parameter has words, and the blocks of a network's stages for its layers; and
+ * what writes a column with gaps as fractions has 8.0 for 8. */
 static enum orr_status runs_read_field(const struct runs_column *column, const char *text,
                                        struct orr_train_options *options, struct orr_error *err)
 {
     const struct param *row = column->row;
+    size_t digits = strspn(text, "0123456789");
+    char whole[24];
+    if (digits > 0 && digits < sizeof whole && strcmp(text + digits, ".0") == 0) {
+        (void)snprintf(whole, sizeof whole, "%.*s", (int)digits, text);
+        text = whole;
+    }
     if (strcmp(column->name, "recompute") == 0 && (strcmp(text, "0") == 0 || strcmp(text, "1") == 0)) {
         text = text[0] == '0' ? "none" : "full";
     } else if (strcmp(column->name, "layers") == 0 && text[0] == '[') {

@@ -24,6 +24,16 @@ static struct orr_train_result answered(const struct orr_train_options *options)
     return result;
 }
 
+/* Names and values in turn, in `room` as long as the options are used. */
+static void set_words(struct orr_train_options *options, char room[256], const char *text)
+{
+    char *rest = NULL;
+    (void)snprintf(room, 256, "%s", text);
+    for (char *name = strtok_r(room, " ", &rest); name != NULL; name = strtok_r(NULL, " ", &rest)) {
+        CHECK_OK(orr_train_set(options, name, strtok_r(NULL, " ", &rest), &err), &err);
+    }
+}
+
 static void the_parts_of_a_step_add_up_to_it(void **state)
 {
     (void)state;
@@ -84,6 +94,42 @@ static void one_model_by_three_names_gives_one_answer(void **state)
     CHECK_U64(a.memory.total, c.memory.total, "a shape");
 }
 
+static void options_say_all_that_a_preset_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset, *options; /* names and values */
+    } same[] = {
+        {"gpt2", "family gpt layers 12 hidden 768 heads 12 vocab 50257 seq 1024 positions 1024 tied true"},
+        {"qwen2.5-0.5b",
+         "family llama layers 24 hidden 896 ffn 4864 heads 14 kv-heads 2 vocab 151936 seq 8192 tied true "
+         "qkv-bias true"},
+        {"gpt-oss-120b",
+         "family moe layers 36 hidden 2880 ffn 2880 heads 64 kv-heads 8 head-dim 64 vocab 201088 seq 8192 "
+         "experts 128 topk 4 window 128 window-every 2 bias true"},
+        {"nemotron4-15b", "family gpt layers 32 hidden 6144 heads 48 kv-heads 8 vocab 256000 seq 4096 bias false"},
+        {"t5-base", "family t5 layers 12 hidden 768 heads 12 vocab 32128 seq 512 tied true"},
+        {"dlrm-mlperf", "family dlrm hidden 128 vocab 7000000 tables 26"},
+        {"resnet50", "model resnet18 layers 50"},
+    };
+    struct orr_trainer *trainer = NULL;
+    CHECK_OK(orr_trainer_open(&trainer, &err), &err);
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        struct orr_train_options preset = asked(same[i].preset, "dgx-h100:1", 1);
+        struct orr_train_options shape = asked(NULL, "dgx-h100:1", 1);
+        struct orr_train_result a, b;
+        char words[256];
+        preset.without_neighbours = shape.without_neighbours = true;
+        set_words(&shape, words, same[i].options);
+        CHECK_OK(orr_trainer_step(trainer, &preset, &a, &err), &err);
+        CHECK_OK(orr_trainer_step(trainer, &shape, &b, &err), &err);
+        CHECK_U64(b.parameters.total, a.parameters.total, same[i].preset);
+        CHECK_U64(b.step_ns, a.step_ns, same[i].preset);
+        CHECK_U64(b.memory.total, a.memory.total, same[i].preset);
+    }
+    orr_trainer_close(trainer);
+}
+
 static void what_cannot_be_divided_is_refused_with_the_rule(void **state)
 {
     (void)state;
@@ -95,7 +141,10 @@ static void what_cannot_be_divided_is_refused_with_the_rule(void **state)
         {48, 6, 1, 0, 1, 1, 1, 0, "'tp': 6 does not divide the heads, 32; the nearest that do are 4 and 8"},
         {16, 1, 1, 3, 1, 1, 1, 0, "'dp': 3, but 16 GPUs"},
         {16, 1, 1, 0, 1, 2, 1, 0, "has no experts"},
-        {64, 1, 64, 0, 1, 1, 1, 0, "64 stages of 1 chunks are more than 32 layers"},
+        {64, 64, 1, 0, 1, 1, 1, 0, "'tp': 64 does not divide the heads, 32; the nearest that does is 32"},
+        {64, 1, 64, 0, 1, 1, 1, 0,
+         "64 stages of 1 chunks are more than 32 layers, the embedding and the head; with 1 "
+         "chunks the nearest is 34"},
         {16, 1, 1, 0, 1, 1, 2, 0, "'vpp'"},
         {16, 1, 1, 0, 1, 1, 1, 40, "'global-batch': 40 is not a multiple of micro-batch x dp = 16; the nearest are 32"},
     };
@@ -108,6 +157,49 @@ static void what_cannot_be_divided_is_refused_with_the_rule(void **state)
         CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "case %zu", i);
         CHECK(strstr(err.text, wrong[i].reason) != NULL, "%s", err.text);
     }
+}
+
+static void rules_of_experts_and_schedules_name_the_nearest_values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *options, *reason;
+    } wrong[] = {
+        {"mixtral-8x7b", "ep 16", "'ep': 16 does not divide the experts, 8; the nearest that does is 8"},
+        {"mixtral-8x7b", "etp 3 ep 2",
+         "'etp': 3 does not divide the ranks it lies across, dp x cp x tp = 16; the nearest"},
+        {"llama3-8b", "etp 2", "'etp': model 'llama3-8b' has no experts"},
+        {"nemotron4-15b", "tp 16 kv-heads 6", "nor is a multiple of them, 6; the nearest that does is 6"},
+        {"llama3-8b", "tp 4 sp true seq 6", "'tp': 4 does not divide with sp a rank's part of the sequence, 6"},
+        {"llama3-8b", "pp 4 schedule dualpipe global-batch 24",
+         "at least 2 x pp = 8, and there are 6; the nearest global batch is 32"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct orr_train_options options = asked(wrong[i].model, "dgx-h100:2", 16);
+        struct orr_train_plan plan;
+        struct orr_train_model model;
+        char words[256];
+        set_words(&options, words, wrong[i].options);
+        CHECK_OK(orr_train_model_find(wrong[i].model, &model, &err), &err);
+        plan = options.plan;
+        model.kv_heads = options.shape.kv_heads != 0 ? options.shape.kv_heads : model.kv_heads;
+        plan.seq = plan.seq != 0 ? plan.seq : model.seq;
+        CHECK(orr_train_plan_settle(&model, &plan, &err) == ORR_EINVAL, "%s %s", wrong[i].model, wrong[i].options);
+        CHECK(strstr(err.text, wrong[i].reason) != NULL, "%s", err.text);
+    }
+}
+
+static void an_interleaved_schedule_has_chunks_to_interleave(void **state)
+{
+    (void)state;
+    struct orr_train_model model;
+    struct orr_train_plan plan = {.gpus = 16, .pp = 4, .schedule = ORR_TRAIN_SCHEDULE_INTERLEAVED}, one = plan;
+    one.vpp = 1;
+    CHECK_OK(orr_train_model_find("llama3-8b", &model, &err), &err);
+    CHECK_OK(orr_train_plan_settle(&model, &plan, &err), &err);
+    CHECK_OK(orr_train_plan_settle(&model, &one, &err), &err);
+    CHECK_U64(plan.vpp, 2, "where nobody says");
+    CHECK_U64(one.vpp, 1, "where somebody says");
 }
 
 static void what_is_not_there_is_named(void **state)
@@ -578,7 +670,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_parts_of_a_step_add_up_to_it),
         cmocka_unit_test(one_model_by_three_names_gives_one_answer),
+        cmocka_unit_test(options_say_all_that_a_preset_says),
         cmocka_unit_test(what_cannot_be_divided_is_refused_with_the_rule),
+        cmocka_unit_test(rules_of_experts_and_schedules_name_the_nearest_values),
+        cmocka_unit_test(an_interleaved_schedule_has_chunks_to_interleave),
         cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(more_of_the_same_takes_longer),
         cmocka_unit_test(sharding_takes_memory_off_a_gpu),
