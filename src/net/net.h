@@ -193,8 +193,11 @@ struct net {
     const struct net_fault *faults; /* aware: set before the first message, borrowed; wired machines have their own */
     uint32_t fault_count;
     const struct net_twins *twins; /* of the message being sent, valid until it has arrived; NULL = none */
-    void *state;                   /* the model's own */
-    const void *machine;           /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
+    /* Of the message being sent: those of one connection of two ranks leave one after the other, as from one queue pair
+     * of NCCL's. 0 = none, a queue pair of its own. Only where messages contend for wires. */
+    uint32_t connection;
+    void *state;         /* the model's own */
+    const void *machine; /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
     void (*arrived)(void *context, uint32_t message);
     void *arrived_context;
 };

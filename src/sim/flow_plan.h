@@ -19,6 +19,7 @@ struct sim_flow {
     uint32_t first_child, child_count;
     uint32_t send_at, recv_at; /* place among the sends of src, among the receives of dst */
     uint32_t step_ns;          /* of the protocol, before what waits for it may go */
+    uint32_t connection;       /* of its ends; 0 = none */
     bool reduces;
 };
 

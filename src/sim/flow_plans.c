@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "coll/nccl.h"
 #include "coll/timing/timing.h"
 #include "net/packet/packet.h"
@@ -268,6 +269,25 @@ static uint32_t recv_line(const struct making *making, const struct nccl_flow *f
     return 2 * channel + (flow->dst < sim->rank_count && !is_handed_on(list, flow) ? 0 : 1);
 }
 
+/* A communicator's own number, from its members: what it says is which connections are not the same. */
+static uint32_t communicator_of(const struct nccl_group *group)
+{
+    uint64_t hash = group->rank_count;
+    for (uint32_t i = 0; i < group->rank_count; i++) {
+        hash = map_mix(hash ^ group->ranks[i]);
+    }
+    return (uint32_t)(hash >> 40);
+}
+
+/* The queue pair that a flow is sent by. Channels of rings and trees have one each, and send what they have one after
+ * the other. Switches are written to in no order, and pairs of ranks exchange one message. */
+static uint32_t connection_of(const struct nccl_flow *flow, uint32_t communicator, bool pairs)
+{
+    bool in_order = !pairs && (flow->connection == NCCL_CONN_RING || flow->connection == NCCL_CONN_PXN_INIT ||
+                               flow->connection == NCCL_CONN_TREE);
+    return in_order ? 1 + flow->channel + communicator * 2 * NCCL_MAX_CHANNELS : 0;
+}
+
 static bool take_over(struct making *making, struct sim *sim, bool pairs)
 {
     const struct nccl_flows *list = &making->list;
@@ -282,6 +302,7 @@ static bool take_over(struct making *making, struct sim *sim, bool pairs)
     }
     const struct timing_message cost = flow_message_cost(sim, list->choice.algo);
     const uint64_t slice = slice_bytes(sim, list, pairs);
+    const uint32_t communicator = communicator_of(&making->group);
     plan->start_ns = (uint32_t)(cost.start_us * 1e3 + 0.5);
     plan->count = list->count;
     if (!sim_flows_make_arrays(sim, plan, &making->group, children)) {
@@ -296,6 +317,7 @@ static bool take_over(struct making *making, struct sim *sim, bool pairs)
                                            .dst = sim_flows_node_of(making, from->dst),
                                            .from = plan->ranks[actor_of(making, from->src)],
                                            .line = recv_line(making, from, pairs),
+                                           .connection = connection_of(from, communicator, pairs),
                                            .next_in_line = SIM_NONE,
                                            .first_child = at,
                                            .child_count = from->child_count,

@@ -139,7 +139,9 @@ static void send_flow(struct sim *sim, uint32_t index, const struct sim_flow_pla
     /* The sender hears of its arrival where something stands in line behind it; the receiver asks for the number. */
     bool heard = plan->flows[flow].next_in_line != SIM_NONE;
     struct sim_party sender = {.kind = heard ? SIM_PARTY_FLOW_SENT : SIM_PARTY_NOBODY, .a = index, .b = flow};
+    sim->net.connection = plan->flows[flow].connection;
     sim_send(sim, plan->flows[flow].src, plan->flows[flow].dst, stream->tag, plan->flows[flow].bytes, sender);
+    sim->net.connection = 0;
 }
 
 static void post(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t flow)

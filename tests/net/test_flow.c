@@ -135,6 +135,36 @@ static void chains_over_a_spine_with_collisions_stay_near(void **state)
     wired_bench_close(&bench);
 }
 
+static void messages_of_one_connection_leave_one_after_the_other(void **state)
+{
+    (void)state;
+    enum { COUNT = 6, BYTES = 1000000 };
+    /* Three of one connection at once and a fourth after a while, beside one of another connection over the same card;
+     * and one that comes when the others are gone. */
+    const struct wired_send sends[COUNT] = {{0, 0, 1, BYTES}, {0, 0, 1, BYTES},     {0, 0, 1, BYTES},
+                                            {0, 0, 2, BYTES}, {30000, 0, 1, BYTES}, {900000, 0, 1, BYTES}};
+    const uint32_t connections[COUNT] = {1, 1, 1, 1, 1, 1};
+    uint64_t flow[COUNT];
+    uint64_t packet[COUNT];
+    struct wired_bench bench;
+    wired_bench_open(&bench, 4, 1, 0, 100, 100, 1000);
+    bench.connections = connections;
+    (void)wired_bench_run(&bench, &net_shares, sends, COUNT, flow);
+    (void)wired_bench_run(&bench, &net_packet, sends, COUNT, packet);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        double off = off_percent(flow[i], packet[i]);
+        CHECK(off < 0.2 && off > -0.2, "message %" PRIu32 ": %" PRIu64 " and %" PRIu64 " ns", i, flow[i], packet[i]);
+    }
+    /* The card is shared by two until the one to host 2 has left: then the connection has it alone. */
+    const uint64_t alone = packet[5] - 900000;
+    CHECK_NEAR((double)packet[0], 2.0 * (double)alone, 0.06);
+    CHECK_NEAR((double)packet[3], 2.0 * (double)alone, 0.06);
+    CHECK_NEAR((double)packet[1], 3.0 * (double)alone, 0.06);
+    CHECK_NEAR((double)packet[2], 4.0 * (double)alone, 0.06);
+    CHECK_NEAR((double)packet[4], 5.0 * (double)alone, 0.06);
+    wired_bench_close(&bench);
+}
+
 /* Everybody to everybody, at once. */
 static uint32_t all_to_all(struct wired_send *sends, uint32_t hosts, uint64_t bytes)
 {
@@ -199,5 +229,5 @@ static void ten_thousand_messages_at_once_arrive(void **state)
 TEST_MAIN(a_message_alone_takes_what_packets_take_to_the_nanosecond, a_message_that_meets_nobody_is_exact_beside_others,
           an_incast_ends_when_its_last_packet_does, acknowledgements_of_the_other_direction_take_their_part,
           a_message_that_joins_late_shares_from_then_on, chains_over_a_spine_with_collisions_stay_near,
-          many_starts_at_one_time_are_settled_together, the_same_run_twice_is_the_same,
-          ten_thousand_messages_at_once_arrive)
+          messages_of_one_connection_leave_one_after_the_other, many_starts_at_one_time_are_settled_together,
+          the_same_run_twice_is_the_same, ten_thousand_messages_at_once_arrive)

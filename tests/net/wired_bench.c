@@ -75,6 +75,7 @@ uint64_t wired_bench_run_and_look(struct wired_bench *bench, const struct net_op
     while (!queue.failed && event_queue_pop(&queue, &event)) {
         if (event.kind == NET_EVENT_KINDS) {
             const struct wired_send *send = &sends[event.a];
+            net.connection = bench->connections == NULL ? 0 : bench->connections[event.a];
             net_send(&net, event.a, send->src, send->dst, send->bytes, 1.0);
         } else {
             CHECK_U64(net_handle(&net, &event), NET_NO_MESSAGE, "arrivals are told by the call");

@@ -20,6 +20,7 @@ struct wired_bench {
     struct topo_dims dims;
     struct packet_config config;
     double expected_bytes;         /* what the network is told; 0 = nothing */
+    const uint32_t *connections;   /* of messages, by number; NULL = none */
     const struct net_ops *carrier; /* after a run: whose answer it is */
 };
 

@@ -6,6 +6,7 @@
 #ifndef ORR_NET_FLOW_ENGINE_H
 #define ORR_NET_FLOW_ENGINE_H
 
+#include "base/number_map.h"
 #include "base/pool.h"
 #include "net/flow/flow.h"
 #include "net/flow/share.h"
@@ -25,16 +26,20 @@ struct flow {
     double alone_ns; /* that it takes on an empty network */
     double tail_ns;  /* from there to the last packet's arrival */
     double after_ns; /* from there to the last acknowledgement's return */
+    double first_ns; /* from its start to the first packet's arrival */
     uint64_t bytes, start_ns;
     const struct net_twins *twins; /* NULL = none */
     uint32_t message;
     uint32_t number; /* in the order of sending */
     uint32_t src, dst;
-    uint32_t place; /* in `ends`, + 1; 0 = not there */
-    uint32_t next;  /* free list */
+    uint32_t place;      /* in `ends`, + 1; 0 = not there */
+    uint32_t next;       /* free list */
+    uint32_t connection; /* 0 = none */
+    uint32_t follower;   /* the next of its connection, which waits for it to leave; 0 = none */
     uint16_t hops_there, hops_back;
     uint16_t source_port;
     uint8_t sending;                                /* data are under way */
+    uint8_t waits, is_due, has_left;                /* for the one before it; and could start; its data are gone */
     uint8_t acks_count;                             /* a single packet's one does not */
     uint8_t contends;                               /* its end is for congestion control to say */
     uint8_t in_rounds, is_tight, is_short, is_held; /* for the judge */
@@ -52,6 +57,7 @@ struct flow_net {
     uint32_t half;
     uint32_t *way; /* one flow's, while it is found */
     struct source_ports next_ports;
+    struct number_map last; /* message of a connection, by connection and ends */
     uint64_t longest_rtt_ns, largest_window;
     double *data_cost, *ack_cost; /* by port: ns of a full packet, of an acknowledgement */
     uint32_t *ends;               /* heap of flows by ends_ns */
@@ -91,6 +97,17 @@ void flow_take_over(struct flow_net *network, uint32_t index);
 void flow_leaves_at(struct flow_net *network, uint32_t index, uint64_t left_ns, uint64_t arrived_ns, uint64_t done_ns);
 /* It goes on by itself, with this part of it still to send. */
 void flow_give_back(struct flow_net *network, uint32_t index, double part);
+
+/* The data of a message begin to flow; `after` the one of its connection that has just left, 0 = none. */
+void flow_start(struct flow_net *network, uint32_t index, uint32_t after);
+
+/* ---- follow.c ---- */
+
+/* A message that is about to be sent waits for the last of its connection, if that is still there. False when memory is
+ * refused. */
+bool flow_follow(struct flow_net *network, uint32_t index);
+/* Its data have left: the next of its connection may go. */
+void flow_followed(struct flow_net *network, uint32_t index);
 
 /* ---- ends.c ---- */
 

@@ -89,6 +89,7 @@ static enum orr_status open_as(struct net *net, enum flow_kind kind, struct orr_
     network->net = net;
     network->machine = machine;
     network->wake_at = UINT64_MAX;
+    number_map_init(&network->last, net->mem);
     enum orr_status status = topo_routes_init(&network->routes, machine->graph, machine->config->payload_bytes,
                                               machine->config->parallel_links, net->mem, err);
     if (status != ORR_OK) {
@@ -125,6 +126,7 @@ static void flow_close(struct net *net)
     size_t ports = network->machine->graph->port_count;
     mem_free(net->mem, network->way, 2 * (size_t)network->half * sizeof *network->way);
     source_ports_free(&network->next_ports);
+    number_map_free(&network->last);
     mem_free(net->mem, network->carried, ports * sizeof *network->carried);
     mem_free(net->mem, network->data_cost, ports * sizeof *network->data_cost);
     mem_free(net->mem, network->ack_cost, ports * sizeof *network->ack_cost);
@@ -272,6 +274,7 @@ static void end_data(struct flow_net *network, uint32_t index)
         push_step(network, flow->ends_ns + flow->tail_ns, index, FLOW_ACKS_END);
     }
     push_step(network, flow->ends_ns + flow->after_ns, index, FLOW_ARRIVES);
+    flow_followed(network, index);
 }
 
 static void end_due(struct flow_net *network, uint32_t stamp)
@@ -332,13 +335,31 @@ static void flow_leave(struct flow_net *network, uint32_t index)
 
 /* ---- a message ---- */
 
-static void flow_start(struct flow_net *network, uint32_t index)
+/* Whoever follows another goes on at its rate, until shares are settled, so that a link is not idle between them. */
+static void flow_go_on(struct flow_net *network, uint32_t index, uint32_t after)
+{
+    struct flow *flow = &network->flows.at[index];
+    double rate = network->flows.at[after].contends ? 0 : network->share.flows[after].rate;
+    network->share.flows[index].rate = rate;
+    if (rate > 0) {
+        flow->ends_ns = flow->since_ns + flow->left / rate;
+        flow_ends_set(network, index);
+    }
+    if (flow->acks_count) {
+        push_step(network, flow->since_ns + flow->first_ns, index, FLOW_ACKS_BEGIN);
+    }
+}
+
+void flow_start(struct flow_net *network, uint32_t index, uint32_t after)
 {
     struct flow *flow = &network->flows.at[index];
     flow->start_ns = network->net->queue->now;
     flow->since_ns = (double)flow->start_ns;
     flow->sending = 1;
     network->sending++;
+    if (after != 0) {
+        flow_go_on(network, index, after);
+    }
     share_join(&network->share, index, 0, flow->hops_there);
     if (network->judge != NULL) {
         judge_starts(network, index);
@@ -448,13 +469,18 @@ static bool plan(struct flow_net *network, uint32_t index)
         .is_tight = alone.slack_ns + TIGHT_PART * alone.round_ns < ack_waits,
         .is_short = (flow->after_ns > SHORT_PART * alone.packets * alone.pace_ns),
     };
+    if (!flow_follow(network, index)) {
+        network->net->queue->failed = true;
+        return false;
+    }
     double starts = (double)(network->net->queue->now + machine->config->start_latency_ns);
     push_step(network, starts, index, FLOW_STARTS);
     if (network->judge != NULL) {
         judge_sent(network, index, &facts);
     }
     flow->acks_count = alone.arrival_ns > alone.first_ns;
-    if (flow->acks_count) {
+    flow->first_ns = (double)alone.first_ns;
+    if (flow->acks_count && !flow->waits) {
         push_step(network, starts + (double)alone.first_ns, index, FLOW_ACKS_BEGIN);
     }
     return true;
@@ -476,6 +502,7 @@ static void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t 
     }
     network->flows.at[index] =
         (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst, .twins = net->twins};
+    network->flows.at[index].connection = net->connection;
     network->flows.at[index].source_port = (uint16_t)(TOPO_WAY_FIRST_PORT + (*counter)++);
     network->flows.at[index].number = (uint32_t)network->counts.messages++;
     if (!plan(network, index)) {
@@ -491,7 +518,11 @@ static void net_flow_flow_step(struct flow_net *network, uint32_t index, enum fl
 {
     switch (what) {
     case FLOW_STARTS:
-        flow_start(network, index);
+        if (network->flows.at[index].waits) {
+            network->flows.at[index].is_due = 1;
+        } else {
+            flow_start(network, index, 0);
+        }
         break;
     case FLOW_LEAVES:
         flow_leave(network, index);

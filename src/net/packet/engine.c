@@ -117,6 +117,7 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
     net->state = network;
     network->net = net;
     network->machine = machine;
+    number_map_init(&network->last, net->mem);
     network->config = machine->config;
     network->graph = graph;
     packet_cc_open(network);
@@ -178,6 +179,7 @@ static void packet_close(struct net *net)
     mem_free(net->mem, network->switches, graph->node_count * sizeof *network->switches);
     mem_free(net->mem, network->errors, (graph->link_count + 2) * sizeof *network->errors);
     source_ports_free(&network->next_ports);
+    number_map_free(&network->last);
     mem_free(net->mem, network->ways, (size_t)network->way_capacity * sizeof *network->ways);
     mem_free(net->mem, network->starting, (size_t)network->starting_capacity * sizeof *network->starting);
     packet_cc_free(network);
@@ -283,6 +285,7 @@ static void give_up(struct packet_net *network, uint32_t index)
 {
     const struct packet_pair *pair = &network->pairs.at[index];
     keep_unsent(network, pair, is_too_long(network, pair));
+    packet_pair_left(network, index);
     pairs_give(&network->pairs, index);
 }
 
@@ -316,6 +319,44 @@ static void set_out(struct packet_net *network, uint32_t index)
     }
 }
 
+/* A queue pair of NCCL's sends one message after the other: here each message is one, which waits for the last of its
+ * connection. */
+static bool packet_follow(struct packet_net *network, uint32_t index)
+{
+    struct packet_pair *pair = &network->pairs.at[index];
+    pair->connection = network->net->connection;
+    if (pair->connection == 0) {
+        return true;
+    }
+    uint32_t *last =
+        number_map_at(&network->last, pair->connection, (int64_t)((uint64_t)pair->src << 32 | (uint64_t)pair->dst));
+    if (last == NULL) {
+        return false;
+    }
+    struct packet_pair *before = &network->pairs.at[*last]; /* a place that another message may have by now */
+    pair->waits = *last != 0 && *last != index && before->connection == pair->connection && before->src == pair->src &&
+                  before->dst == pair->dst && !before->has_left;
+    if (pair->waits) {
+        before->follower = index;
+    }
+    *last = index;
+    return true;
+}
+
+void packet_pair_left(struct packet_net *network, uint32_t index)
+{
+    struct packet_pair *pair = &network->pairs.at[index];
+    struct event_queue *queue = network->net->queue;
+    pair->has_left = 1;
+    if (pair->follower != 0) {
+        struct packet_pair *next = &network->pairs.at[pair->follower];
+        next->waits = 0;
+        if (next->is_due) {
+            (void)event_queue_push(queue, queue->now, NET_EVENT_PACKET_START, pair->follower, START_AT_ONCE);
+        }
+    }
+}
+
 static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
 {
     (void)stretch; /* jitter comes from the packets themselves */
@@ -328,6 +369,7 @@ static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_
     uint32_t index = take_pair(network, message, src, dst, bytes, (uint16_t)(PACKET_FIRST_PORT + *counter));
     if (index != 0) {
         (*counter)++;
+        net->queue->failed |= !packet_follow(network, index);
         set_out(network, index);
     }
 }
@@ -374,7 +416,10 @@ static void packet_engine_start(struct packet_net *network, uint32_t pair, uint3
     } else if (how == START_POSTED) {
         (void)event_queue_push(queue, queue->now, NET_EVENT_PACKET_START, pair, START_AT_ONCE);
     } else {
-        packet_pair_start(network, pair);
+        network->pairs.at[pair].is_due = 1;
+        if (!network->pairs.at[pair].waits) {
+            packet_pair_start(network, pair);
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 #ifndef ORR_NET_PACKET_ENGINE_H
 #define ORR_NET_PACKET_ENGINE_H
 
+#include "base/number_map.h"
 #include "base/pool.h"
 #include "net/cc/cc.h"
 #include "net/packet/c_random.h"
@@ -164,7 +165,11 @@ struct packet_pair {
     uint32_t stamp; /* of timers: older ones are void */
     uint16_t hops_there, hops_back;
     uint16_t source_port;
-    uint32_t next; /* free list */
+    uint8_t waits, is_due; /* for the one before it of its connection; and could start */
+    uint8_t has_left;      /* all of it has been sent, at least once */
+    uint32_t connection;   /* 0 = none */
+    uint32_t follower;     /* the next of its connection, which waits for this one to leave; 0 = none */
+    uint32_t next;         /* free list */
 };
 
 POOL_DEFINE(pairs, struct packet_pair, next);
@@ -227,6 +232,7 @@ struct packet_net {
     uint32_t way_room; /* ports a pair may take: there and back */
     uint32_t way_capacity;
     struct source_ports next_ports;
+    struct number_map last; /* message of a connection, by connection and ends */
     const struct cc_law *law;
     unsigned char *cc;  /* by pair: what its congestion control keeps (cc.h) */
     uint32_t cc_stride; /* bytes a pair; 0 = it keeps nothing */
@@ -401,6 +407,8 @@ uint64_t packet_next_change(const struct packet_net *network);
 /* ---- nic.c ---- */
 
 void packet_pair_start(struct packet_net *network, uint32_t pair);
+/* All of it has been sent, or never will be: the next of its connection may go. */
+void packet_pair_left(struct packet_net *network, uint32_t pair);
 void packet_pair_timeout(struct packet_net *network, uint32_t pair, uint32_t stamp);
 /* What the network waits for progress of this pair. */
 uint64_t packet_patience_ns(const struct packet_net *network, const struct packet_pair *pair);

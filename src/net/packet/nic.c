@@ -111,6 +111,9 @@ void packet_nic_go(struct packet_net *network, uint32_t port_index)
     uint64_t pace = rate == port->rate_bps ? packet_port_sending_ns(network, port, pair->last_size)
                                            : packet_sending_ns(network, pair->last_size, rate);
     pair->next_at = network->net->queue->now + pace;
+    if (pair->sent >= pair->size && !pair->has_left) {
+        packet_pair_left(network, pair_index);
+    }
     if (pair->sent >= pair->size && network->machine->departed != NULL) {
         network->machine->departed(network->machine->departed_context, pair->message,
                                    network->net->queue->now + packet_port_sending_ns(network, port, pair->last_size));
