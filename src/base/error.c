@@ -154,5 +154,5 @@ const char *error_nearest(const char *word, const char *const *known)
         }
     }
     /* A proposal that changes more than about a third of the word confuses more than it helps. */
-    return best_distance <= 2 + word_length / 4 && best_distance < word_length ? best : NULL;
+    return best_distance <= 1 + word_length / 4 && best_distance < word_length ? best : NULL;
 }

@@ -3,10 +3,27 @@
 #include "cli/chakra_names.h"
 #include "cli/trace.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { PATH_BYTES = 80, NAMES_MAX = 64 };
+
+/* The first command whose summary has the word: people ask for what a command does before they know its name. */
+static const char *name_by_meaning(const struct cli_command *parent, const char *word)
+{
+    enum { WORD_LEAST = 4 }; /* shorter ones join others */
+    size_t length = strlen(word);
+    for (size_t i = 0; length >= WORD_LEAST && parent->subcommands[i] != NULL; i++) {
+        const char *summary = parent->subcommands[i]->summary;
+        for (const char *at = strstr(summary, word); at != NULL; at = strstr(at + 1, word)) {
+            if ((at == summary || at[-1] == ' ') && !isalpha((unsigned char)at[length])) {
+                return parent->subcommands[i]->name;
+            }
+        }
+    }
+    return NULL;
+}
 
 static const struct cli_command *cli_help_find(const struct cli_command *parent, const char *word,
                                                struct orr_error *err, const char *path)
@@ -24,6 +41,7 @@ static const struct cli_command *cli_help_find(const struct cli_command *parent,
     }
     names[count] = NULL;
     const char *nearest = error_nearest(word, names);
+    nearest = nearest != NULL ? nearest : name_by_meaning(parent, word);
     if (nearest != NULL) {
         (void)error_set(err, ORR_EINVAL, "unknown command \"%s %s\"; did you mean \"%s %s\"?", path, word, path,
                         nearest);

@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,8 +70,8 @@ static struct param_found find_prefix(const struct param_table *tables, const ch
     return found;
 }
 
-/* Whether a word is an option of the command: as the value of another it is a slip. */
-static bool is_known_option(const struct param_table *tables, const char *word)
+/* Whether a word is an option, of this command or another: as the value of one it is a slip. */
+static bool looks_like_option(const struct param_table *tables, const char *word)
 {
     if (word[0] != '-' || word[1] == '\0') {
         return false;
@@ -78,7 +79,7 @@ static bool is_known_option(const struct param_table *tables, const char *word)
     if (word[1] != '-') {
         return word[2] == '\0' && param_find_letter(tables, word[1]).row != NULL;
     }
-    return word[2] != '\0' && param_find(tables, word + 2, strcspn(word + 2, "=")).row != NULL;
+    return isalpha((unsigned char)word[2]);
 }
 
 static bool takes_value(const struct param *row)
@@ -94,7 +95,7 @@ static enum orr_status cli_read_next_value(struct reading *r, const char *option
     if (r->at + 1 >= r->argc) {
         return error_set(r->err, ORR_EINVAL, "%s needs a value (%s)", option, row->value);
     }
-    if (is_known_option(tables, r->argv[r->at + 1])) {
+    if (looks_like_option(tables, r->argv[r->at + 1])) {
         return error_set(r->err, ORR_EINVAL,
                          "%s needs a value (%s), and \"%s\" is an option; where it is meant write "
                          "--%s=%s",

@@ -331,6 +331,27 @@ static void the_value_of_an_option_is_no_other_option(void **state)
     result = program_run("run -w a -s -q -n c");
     CHECK_CONTAINS(result->err,
                    "-s needs a value (FILE), and \"-q\" is an option; where it is meant write --system=-q");
+    result = program_run("lab list --json --csv"); /* which is no option of this command, and no name of a file */
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--json needs a value (OUT), and \"--csv\" is an option");
+}
+
+static void a_command_is_proposed_by_what_it_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words, *says;
+    } cases[] = {{"simulate", "did you mean \"orrery run\"?"},
+                 {"topo measure", "did you mean \"orrery topo stat\"?"},
+                 {"topo mak", "did you mean \"orrery topo make\"?"},
+                 {"the", "orrery --help lists the commands"},
+                 {"lab run --json x", "unknown option --json; orrery lab run --help lists the options"}};
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct program_result *result = program_run(cases[i].words);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, cases[i].says);
+    }
 }
 
 /* Whatever is named behind `mark` in `text` must be named behind `other_mark` in `other`; gives how many there were. */
@@ -474,5 +495,5 @@ TEST_MAIN(json_and_csv_go_beside_the_text_and_a_dash_in_its_place, a_mistake_is_
           the_list_of_verbs_is_the_one_tested_here, every_command_has_help_under_both_spellings,
           the_version_is_printed_under_all_spellings, the_configuration_reference_is_printed_as_text_and_as_schema,
           only_astra_sims_names_go_on_where_an_option_is_unknown, the_value_of_an_option_is_no_other_option,
-          the_manual_page_names_options_that_exist, the_reference_in_every_form_has_every_command,
-          the_schema_of_a_run_has_its_options_with_types_and_bounds)
+          a_command_is_proposed_by_what_it_does, the_manual_page_names_options_that_exist,
+          the_reference_in_every_form_has_every_command, the_schema_of_a_run_has_its_options_with_types_and_bounds)
