@@ -180,6 +180,10 @@ ORR_MUST_CHECK enum orr_status param_parse_word(const char *where, const char *t
 extern const struct param param_run[];     /* places in struct orr_run_options */
 extern const char *const param_backends[]; /* in the order of enum orr_backend */
 
+/* What only a network of wires can do, asked of another, is a mistake. param_run_settle looks, unless the machine is
+ * still to say which network it is. */
+ORR_MUST_CHECK enum orr_status param_wired_check(const struct orr_run_options *options, struct orr_error *err);
+
 ORR_MUST_CHECK enum orr_status param_tuning_settle(struct orr_tuning *tuning, bool source_given, struct orr_error *err);
 
 /* The overrides that param_read made and that a caller may change; NULL: there are none. */

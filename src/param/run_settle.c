@@ -57,38 +57,37 @@ static enum orr_status check_required(const struct orr_run_options *options, str
     return ORR_OK;
 }
 
-/* What only a network on a wired topology can do: asked of another it is a mistake. */
-static enum orr_status check_rows(const struct orr_run_options *options, struct orr_error *err)
+enum orr_status param_wired_check(const struct orr_run_options *options, struct orr_error *err)
 {
     struct orr_run_options initial;
     orr_run_options_init(&initial);
-    bool wired = options->backend >= ORR_BACKEND_PACKET || options->compat == ORR_COMPAT_ASTRA ||
-                 (options->machine != NULL && options->backend_open); /* then the machine says it */
+    const char *name = options->link_down_count > 0 ? "link-down" : NULL;
+    for (const struct param *row = param_run; row->name != NULL && name == NULL; row++) {
+        name = (row->flags & PARAM_WIRED) != 0 && !param_same(row, options, &initial) ? row->name : NULL;
+    }
+    return name == NULL || options->backend >= ORR_BACKEND_PACKET || options->compat == ORR_COMPAT_ASTRA
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'backend' packet, flow or auto", name);
+}
+
+static enum orr_status check_rows(const struct orr_run_options *options, struct orr_error *err)
+{
+    bool machine_says = options->machine != NULL && options->backend_open; /* which network it is */
     for (const struct param *row = param_run; row->name != NULL; row++) {
         bool policy = row->place == offsetof(struct orr_run_options, policy); /* which has two more, without a word */
         enum orr_status status = policy ? ORR_OK : param_check(row, options, err);
         if (status != ORR_OK) {
             return status;
         }
-        if ((row->flags & PARAM_WIRED) != 0 && !wired && !param_same(row, options, &initial)) {
-            return error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'backend' packet, flow or auto",
-                             row->name);
-        }
     }
     if (!(options->jitter >= 0.0) || options->jitter > 1e300) {
         return error_set(err, ORR_ERANGE, "parameter 'jitter': %g must be a number of at least 0", options->jitter);
     }
-    enum orr_status status = param_noise_check(&options->noise, err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    if (options->link_down_count > 0 && !wired) {
-        return error_set(err, ORR_EINVAL, "parameter 'link-down' needs parameter 'backend' packet, flow or auto");
-    }
     if ((unsigned)options->policy > ORR_POLICY_AUTO_SAFE) {
         return error_set(err, ORR_ERANGE, "parameter 'policy': %d is no value of it", (int)options->policy);
     }
-    return ORR_OK;
+    enum orr_status status = param_noise_check(&options->noise, err);
+    return status == ORR_OK && !machine_says ? param_wired_check(options, err) : status;
 }
 
 /* What is said of one job, where there are several. */
