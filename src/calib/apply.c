@@ -15,9 +15,9 @@
 
 #include "base/plain.h"
 #include "config/config.h"
-#include "config/kind.h"
 #include "config/wired.h"
 #include "io/file.h"
+#include "io/kind.h"
 #include "run/machine_files.h"
 #include "run/network_choice.h"
 
@@ -252,12 +252,12 @@ static enum orr_status edit_network(struct applying *a, const struct orr_text *t
 {
     const char *end = strrchr(a->apply->network, '.');
     bool named = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
-    enum config_kind kind = config_kind_of(text->text, text->size);
-    bool yaml = kind == CONFIG_KIND_NETWORK || (kind == CONFIG_KIND_UNKNOWN && named);
-    if (kind != CONFIG_KIND_UNKNOWN && kind != CONFIG_KIND_NETWORK && kind != CONFIG_KIND_WIRES) {
+    enum file_kind kind = file_kind_of(text->text, text->size);
+    bool yaml = kind == FILE_KIND_NETWORK || (kind == FILE_KIND_UNKNOWN && named);
+    if (kind != FILE_KIND_UNKNOWN && kind != FILE_KIND_NETWORK && kind != FILE_KIND_WIRES) {
         return error_set(a->err, ORR_EINVAL,
                          "%.300s: this is %s; parameter 'network' wants a network file (YAML) or a physical topology",
-                         text->path, config_kind_name(kind));
+                         text->path, file_kind_name(kind));
     }
     if (isnan(a->calib->link_gbps) && isnan(a->calib->link_latency_us)) {
         return error_set(

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "config/table.h"
 #include "io/json.h"
+#include "io/kind.h"
 #include "io/yaml.h"
 
 static const struct config_row group_rows[] = {
@@ -175,7 +176,10 @@ enum orr_status config_parse_groups(const char *name, const char *text, size_t s
     struct groups_parse parse = {.reader = &reader, .ranks = ranks};
     struct io_value *root = NULL;
     struct sim_group *made = NULL;
-    enum orr_status status = io_json_parse(name, text, size, &scratch, &root, err);
+    enum orr_status status = file_kind_check(name, text, size, FILE_KIND_GROUPS, NULL, err);
+    if (status == ORR_OK) {
+        status = io_json_parse(name, text, size, &scratch, &root, err);
+    }
     if (status == ORR_OK) {
         status = check_map(&reader, root, "group ids to lists of ranks");
     }

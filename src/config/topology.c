@@ -9,6 +9,7 @@
 
 #include "config/wired.h"
 #include "config/words.h"
+#include "io/kind.h"
 
 enum { NODES_MOST = 1 << 24, LINKS_MOST = 1 << 26 };
 
@@ -253,7 +254,10 @@ enum orr_status config_parse_topology(const char *name, const char *text, size_t
     struct topo_graph read = {0};
     struct topology_reader reader = {.arena = arena, .notes = notes, .graph = &read, .extra = {.gpu_type = ""}};
     words_init(&reader.words, name, text, size);
-    enum orr_status status = config_topology_read_header(&reader, first_line_words(text, size) >= 6, err);
+    enum orr_status status = file_kind_check(name, text, size, FILE_KIND_WIRES, NULL, err);
+    if (status == ORR_OK) {
+        status = config_topology_read_header(&reader, first_line_words(text, size) >= 6, err);
+    }
     /* Every link takes at least ten characters: a count beyond that is a lie, and not worth its memory. */
     if (status == ORR_OK && reader.links > size / 10) {
         status = error_set(err, ORR_EINVAL, "%s:1: the header says %" PRIu64 " links, more than the file can hold",

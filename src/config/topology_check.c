@@ -12,6 +12,7 @@
 #include "config/wired.h"
 #include "config/words.h"
 #include "io/file.h"
+#include "io/kind.h"
 #include "topo/check.h"
 
 enum { LINE_FINDINGS_MOST = 100 };
@@ -121,6 +122,9 @@ enum orr_status config_check_topology_text(const char *name, const char *text, s
     struct config_wired_extra extra = {0};
     struct orr_error reason = {0};
     arena_init(&arena, mem);
+    if (file_kind_check(name, text, size, FILE_KIND_WIRES, NULL, err) != ORR_OK) { /* no fault of its lines */
+        return err->status;
+    }
     enum orr_status status = config_parse_topology(name, text, size, &arena, notes, &graph, &extra, &reason);
     if (status == ORR_OK) {
         status = topo_check(&graph, name, notes, mem, err);

@@ -7,9 +7,16 @@
 #include <string.h>
 
 #include "convert/text/simai.h"
+#include "io/kind.h"
 #include "io/stream.h"
 
 enum { HEAD = 1 << 20, WORD = 48 };
+
+static const char *const others[] = {
+#define KIND_X(id, words) "is " words ", and no trace",
+    FILE_KINDS(KIND_X)
+#undef KIND_X
+};
 
 static bool convert_sniff_has(const char *bytes, size_t size, const char *word)
 {
@@ -123,6 +130,11 @@ enum orr_format convert_sniff_bytes(const char *bytes, size_t size, const char *
     size_t at = convert_sniff_skip_blanks(bytes, size, 0);
     if (at == size || !convert_sniff_is_text(bytes, size)) {
         *hint = at == size ? "is empty" : "is not text; an ET file needs no conversion";
+        return ORR_FORMAT_AUTO;
+    }
+    enum file_kind kind = file_kind_of(bytes, size);
+    if (kind != FILE_KIND_UNKNOWN && kind != FILE_KIND_WORKLOAD && kind != FILE_KIND_RECORDING) {
+        *hint = others[kind];
         return ORR_FORMAT_AUTO;
     }
     if (bytes[at] == '{' || bytes[at] == '[') {

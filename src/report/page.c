@@ -12,6 +12,7 @@
 #include "base/text_stream.h"
 #include "io/json.h"
 #include "io/json_write.h"
+#include "io/kind.h"
 #include "page_template.h"
 
 static const char page_place[] = "<!-- orrery documents -->";
@@ -89,7 +90,11 @@ enum orr_status page_add(struct page *page, const char *name, const char *json, 
     arena_init(&arena, &page->mem);
     enum orr_status status = io_json_parse(name, json, size, &arena, &root, err);
     enum page_kind kind = status == ORR_OK ? page_recognise(root) : PAGE_KIND_COUNT;
-    if (status == ORR_OK && kind == PAGE_KIND_COUNT) {
+    enum file_kind other = file_kind_of(json, size);
+    if (kind == PAGE_KIND_COUNT && other != FILE_KIND_UNKNOWN) {
+        status = error_set(err, ORR_EINVAL, "%s: this is %s; expected a result of Orrery (JSON)", name,
+                           file_kind_name(other));
+    } else if (status == ORR_OK && kind == PAGE_KIND_COUNT) {
         char first[80];
         char found[40];
         if (root->kind == IO_MAP && root->first != NULL) {

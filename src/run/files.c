@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/kind.h"
+#include "io/kind.h"
 #include "param/param.h"
 
 const struct orr_text *run_text_find(const struct orr_run_options *options, const char *path)
@@ -58,12 +58,12 @@ static enum orr_status check_kind(const struct orr_run_options *options, const c
 {
     static const struct {
         const char *option;
-        enum config_kind kind, wired;
-    } files[] = {{"system", CONFIG_KIND_SYSTEM, CONFIG_KIND_SYSTEM},
-                 {"network", CONFIG_KIND_NETWORK, CONFIG_KIND_PACKET},
-                 {"config", CONFIG_KIND_PACKET, CONFIG_KIND_PACKET},
-                 {"memory", CONFIG_KIND_MEMORY, CONFIG_KIND_MEMORY},
-                 {"logical", CONFIG_KIND_LOGICAL, CONFIG_KIND_LOGICAL}};
+        enum file_kind kind, wired;
+    } files[] = {{"system", FILE_KIND_SYSTEM, FILE_KIND_SYSTEM},
+                 {"network", FILE_KIND_NETWORK, FILE_KIND_PACKET},
+                 {"config", FILE_KIND_PACKET, FILE_KIND_PACKET},
+                 {"memory", FILE_KIND_MEMORY, FILE_KIND_MEMORY},
+                 {"logical", FILE_KIND_LOGICAL, FILE_KIND_LOGICAL}};
     bool wired = options->backend >= ORR_BACKEND_PACKET;
     for (size_t i = 0; option != NULL && i < sizeof files / sizeof files[0]; i++) {
         if (strcmp(files[i].option, option) == 0) {
@@ -72,13 +72,11 @@ static enum orr_status check_kind(const struct orr_run_options *options, const c
             (void)snprintf(where, sizeof where, "parameter '%s'%s%s", option,
                            of_network ? " with parameter 'backend' " : "",
                            of_network ? param_backends[options->backend] : "");
-            return config_kind_check(text->name, text->text, text->size, wired ? files[i].wired : files[i].kind, where,
-                                     err);
+            return file_kind_check(text->name, text->text, text->size, wired ? files[i].wired : files[i].kind, where,
+                                   err);
         }
     }
-    return option != NULL
-               ? ORR_OK
-               : config_kind_check(text->name, text->text, text->size, CONFIG_KIND_WIRES, "the topology", err);
+    return ORR_OK;
 }
 
 enum orr_status run_file_open(const struct orr_run_options *options, const char *option, const char *path,

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "param/param.h"
 #include "run/network_choice.h"
 #include "run/session.h"
+#include "run/workload_find.h"
 
 /* Traces of a prefix: those that are there without a gap. */
 static enum orr_status count_traces(const struct orr_run_options *options, struct arena *arena, uint32_t *count,
@@ -26,26 +28,37 @@ static enum orr_status count_traces(const struct orr_run_options *options, struc
         ranks += more ? 1 : 0;
     }
     *count = ranks;
-    return ranks > 0 ? ORR_OK
-                     : error_set(err, ORR_EINVAL,
-                                 "%s.0.et: there is no such trace; parameter 'workload' is the prefix "
-                                 "of the traces, PREFIX.RANK.et",
-                                 options->workload);
+    enum orr_status status = ranks > 0 ? ORR_OK : run_workload_hint(options->workload, arena, err);
+    return ranks > 0 || status != ORR_OK
+               ? status
+               : error_set(err, ORR_EINVAL,
+                           "%s.0.et: there is no such trace; parameter 'workload' is the prefix "
+                           "of the traces, PREFIX.RANK.et",
+                           options->workload);
+}
+
+/* Whether there is one trace and no second. */
+static bool has_one_trace(const struct orr_run_options *options)
+{
+    struct mem mem = {0};
+    struct arena arena;
+    if (options->loaded != NULL || options->workload == NULL) {
+        return options->loaded != NULL && orr_workload_ranks(options->loaded) == 1;
+    }
+    arena_init(&arena, &mem);
+    const char *first = arena_printf(&arena, "%s.0.et", options->workload);
+    const char *second = arena_printf(&arena, "%s.1.et", options->workload);
+    bool one = first != NULL && second != NULL && file_exists(first) && !file_exists(second);
+    arena_free(&arena);
+    return one;
 }
 
 void run_machine_of_one(struct orr_run_options *options)
 {
-    bool open = options->machine == NULL && options->network == NULL && options->system == NULL && !options->replay &&
-                options->job_count == 0 && !options->grow && options->compat != ORR_COMPAT_ASTRA &&
-                (options->workload != NULL || options->loaded != NULL);
-    struct mem mem = {0};
-    struct arena arena;
-    uint32_t traces = 0;
-    arena_init(&arena, &mem);
-    if (open && count_traces(options, &arena, &traces, NULL) == ORR_OK && traces == 1) {
+    if (options->machine == NULL && options->network == NULL && options->system == NULL && !options->replay &&
+        options->job_count == 0 && !options->grow && options->compat != ORR_COMPAT_ASTRA && has_one_trace(options)) {
         options->machine = "gpu";
     }
-    arena_free(&arena);
 }
 
 static enum orr_status run_machine_refuse_size(const struct orr_run_options *options, uint32_t told, uint32_t traces,
@@ -145,6 +158,9 @@ enum orr_status run_machine_take(struct orr_run_options *options, struct run_nam
     }
     if (status == ORR_OK) {
         status = run_network_settle(machine, options, notes, &options->backend, err);
+    }
+    if (status == ORR_OK && machine->ranks > 1) { /* now that the network is known; one rank uses none */
+        status = param_wired_check(options, err);
     }
     return status == ORR_OK ? write_files(options, made, false, arena, err) : status;
 }

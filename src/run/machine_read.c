@@ -11,9 +11,9 @@
 #include "base/notices.h"
 #include "base/units.h"
 #include "config/config.h"
-#include "config/kind.h"
 #include "config/wired.h"
 #include "io/file.h"
+#include "io/kind.h"
 #include "run/wired_check.h"
 #include "topo/make/grammar.h"
 #include "topo/make/make.h"
@@ -283,29 +283,23 @@ enum orr_status run_machine_made_dims(struct run_machine *machine, struct arena 
 
 /* ---- the machine as a whole ---- */
 
-enum orr_status run_machine_look(struct run_machine *machine, struct mem *mem, struct orr_error *err)
+enum orr_status run_machine_look(struct run_machine *machine, struct orr_error *err)
 {
-    static const enum config_kind taken[] = {CONFIG_KIND_NETWORK, CONFIG_KIND_WIRES, CONFIG_KIND_LOGICAL};
-    struct file_buffer buffer;
-    enum config_kind kind = CONFIG_KIND_UNKNOWN;
-    file_buffer_init(&buffer, mem);
-    if (file_buffer_read(&buffer, machine->path, NULL) == ORR_OK) {
-        kind = config_kind_of((const char *)buffer.bytes, buffer.size);
-    }
-    file_buffer_free(&buffer);
+    static const enum file_kind taken[] = {FILE_KIND_NETWORK, FILE_KIND_WIRES, FILE_KIND_LOGICAL};
+    enum file_kind kind = file_kind_read(machine->path);
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
         if (kind == taken[i]) {
-            machine->is_network = kind != CONFIG_KIND_WIRES;
-            machine->is_logical = kind == CONFIG_KIND_LOGICAL;
+            machine->is_network = kind != FILE_KIND_WIRES;
+            machine->is_logical = kind == FILE_KIND_LOGICAL;
             return ORR_OK;
         }
     }
-    return kind == CONFIG_KIND_UNKNOWN
+    return kind == FILE_KIND_UNKNOWN
                ? ORR_OK
                : error_set(err, ORR_EINVAL,
                            "%.300s: this is %s; parameter 'machine' wants a network file (YAML), a physical topology "
                            "or a logical topology (JSON)",
-                           machine->path, config_kind_name(kind));
+                           machine->path, file_kind_name(kind));
 }
 
 /* {"logical-dims": ["4", "2"]} is dims:4x2. */
@@ -337,7 +331,7 @@ enum orr_status run_machine_read(const char *text, const struct orr_run_options 
 {
     enum orr_status status = run_machine_parse(text, machine, err);
     if (status == ORR_OK && machine->kind == RUN_MACHINE_FILE) {
-        status = run_machine_look(machine, arena->mem, err);
+        status = run_machine_look(machine, err);
     }
     if (status == ORR_OK && machine->kind == RUN_MACHINE_FILE && machine->is_logical) {
         status = run_machine_read_logical(machine, arena->mem, err);

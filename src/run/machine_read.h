@@ -60,7 +60,7 @@ ORR_MUST_CHECK enum orr_status run_machine_made_dims(struct run_machine *machine
                                                      struct orr_error *err);
 /* What a FILE is by its content: sets is_network. ORR_EINVAL where it is of another kind; the kind of a logical
  * topology is left for run_machine_read. One that cannot be read is what its name says. */
-ORR_MUST_CHECK enum orr_status run_machine_look(struct run_machine *machine, struct mem *mem, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_machine_look(struct run_machine *machine, struct orr_error *err);
 
 /* The wires that topo/make makes of `what`, as the machine's own settings say beside those that are taken already. */
 ORR_MUST_CHECK enum orr_status run_machine_make(const char *what, struct topo_settings *settings,

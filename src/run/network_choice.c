@@ -127,8 +127,7 @@ static void look_at_machine(struct survey *survey, const struct orr_sweep_job *j
     if (run_machine_parse(run->machine != NULL ? run->machine : "auto:1d", &machine, NULL) != ORR_OK) {
         return; /* the point says so itself */
     }
-    struct mem mem = {0};
-    if (machine.kind == RUN_MACHINE_FILE && run_machine_look(&machine, &mem, NULL) != ORR_OK) {
+    if (machine.kind == RUN_MACHINE_FILE && run_machine_look(&machine, NULL) != ORR_OK) {
         return;
     }
     bool wires = run_machine_needs_wires(&machine);

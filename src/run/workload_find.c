@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/kind.h"
 #include "convert/pytorch/import/import.h"
 #include "io/etz.h"
 #include "io/file.h"
+#include "io/kind.h"
 #include "trace/record_edit.h"
 #include "trace/steps.h"
 
@@ -159,20 +159,6 @@ static enum orr_status check_row(const char *folder, const char *name, const str
                                            found->prefix, found->ranks, last);
 }
 
-/* By its beginning. */
-static bool holds_groups(const char *path)
-{
-    char text[256];
-    struct orr_error unsaid = {0};
-    uint64_t size = 0;
-    int fd = -1;
-    ssize_t got = file_open_regular(path, &fd, &size, &unsaid) == ORR_OK ? read(fd, text, sizeof text) : 0;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return config_kind_of(text, got > 0 ? (size_t)got : 0) == CONFIG_KIND_GROUPS;
-}
-
 enum orr_status run_workload_groups(const char *prefix, struct arena *arena, const char **groups, struct orr_error *err)
 {
     static const char *const endings[] = {".groups.json", ".json"};
@@ -182,7 +168,7 @@ enum orr_status run_workload_groups(const char *prefix, struct arena *arena, con
         if (path == NULL) {
             return mem_error(arena->mem, "a path", err);
         }
-        *groups = i == 0 ? (file_exists(path) ? path : NULL) : holds_groups(path) ? path : NULL;
+        *groups = i == 0 ? (file_exists(path) ? path : NULL) : file_kind_read(path) == FILE_KIND_GROUPS ? path : NULL;
     }
     return ORR_OK;
 }
@@ -213,7 +199,12 @@ enum orr_status run_workload_hint(const char *workload, struct arena *arena, str
                          "%.300s: this is a folder; parameter 'workload' wants the prefix of the traces in it: %.300s",
                          workload, inside.prefix);
     }
-    return ORR_OK;
+    enum file_kind kind = file_kind_read(workload);
+    return kind == FILE_KIND_UNKNOWN || kind == FILE_KIND_TRACE
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL,
+                           "%.300s: this is %s; parameter 'workload' wants the prefix of traces, PREFIX.RANK.et",
+                           workload, file_kind_name(kind));
 }
 
 enum orr_status run_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena, struct orr_error *err)

@@ -5,6 +5,13 @@
 #include <string.h>
 
 #include "io/etz.h"
+#include "io/kind.h"
+
+static const char *const others[] = {
+#define KIND_X(id, words) "this is " words "; expected a Chakra ET file",
+    FILE_KINDS(KIND_X)
+#undef KIND_X
+};
 
 static size_t skip_space(const uint8_t *bytes, size_t size, size_t at)
 {
@@ -35,6 +42,10 @@ const char *trace_foreign(const uint8_t *bytes, size_t size)
     }
     if (size >= ETZ_MAGIC_BYTES && memcmp(bytes, ETZ_MAGIC, ETZ_MAGIC_BYTES) == 0) {
         return "the file is an archive of traces; the one of rank R has the archive's name with .R.et behind it";
+    }
+    enum file_kind kind = file_kind_of((const char *)bytes, size);
+    if (kind != FILE_KIND_UNKNOWN && kind != FILE_KIND_RECORDING && kind != FILE_KIND_TRACE) {
+        return others[kind];
     }
     if (is_json(bytes, size)) {
         return "the file is JSON; a Chakra ET file (protobuf) is wanted, which orrery trace import makes of recordings "

@@ -189,7 +189,61 @@ static void points_of_a_sweep_run_on_one_network(void **state)
     CHECK_CONTAINS(result->out, "All ranked on the flow network.\n");
 }
 
+/* The machine says which network it is, so that this is known late. */
+static void what_only_wires_can_do_is_refused_where_the_machine_has_none(void **state)
+{
+    (void)state;
+    prepare();
+    static const char *const options[] = {"--cc swift", "--rto 1ms", "--routing adaptive"};
+    for (size_t i = 0; i < COUNT_OF(options); i++) {
+        char line[96];
+        char says[96];
+        (void)snprintf(line, sizeof line, "run -w m --machine ring %s", options[i]);
+        (void)snprintf(says, sizeof says, "%.*s needs --backend packet, flow or auto", (int)strcspn(options[i], " "),
+                       options[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, says);
+    }
+    CHECK_EXIT(program_run("run -q -w m --machine ring --backend flow --cc swift"), 0);
+}
+
+static void what_is_no_prefix_of_traces_is_named_for_what_it_is(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text("n.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\n");
+    const struct program_result *result = program_run("run -w m.0.et --machine ring");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "m.0.et: this is the trace of one rank; --workload wants the prefix of all: m\n");
+    result = program_run("run -w n.yml --machine ring");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "n.yml: this is a network file (YAML)");
+}
+
+static void a_file_of_another_kind_is_named_by_every_reader(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text("n.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\n");
+    static const char *const commands[] = {"trace stat n.yml",
+                                           "trace convert n.yml -o x",
+                                           "topo show n.yml --text",
+                                           "topo check n.yml",
+                                           "simai simulate -w n.yml --machine dgx-h100:1",
+                                           "run -w m --machine ring --groups n.yml",
+                                           "cost --machine ring8 --prices n.yml",
+                                           "report n.yml -o x.html"};
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        const struct program_result *result = program_run(commands[i]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, " is a network file (YAML)");
+    }
+}
+
 TEST_MAIN(what_bounds_a_run_on_wires_names_the_busiest_link, a_machine_means_the_same_on_every_network,
           nvlink_is_not_marked_by_congestion_control, ranks_and_traces_must_be_as_many, a_machine_is_said_once,
           a_machine_is_shown_with_its_sources, a_file_is_what_its_content_says,
-          one_trace_runs_on_one_gpu_of_any_machine, points_of_a_sweep_run_on_one_network)
+          one_trace_runs_on_one_gpu_of_any_machine, points_of_a_sweep_run_on_one_network,
+          what_only_wires_can_do_is_refused_where_the_machine_has_none,
+          what_is_no_prefix_of_traces_is_named_for_what_it_is, a_file_of_another_kind_is_named_by_every_reader)

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "io/kind.h"
+
 const char *const simai_key_names[] = {
     "model_parallel_NPU_group:",
     "ep:",
@@ -135,6 +137,10 @@ static enum orr_status simai_read_header(struct text_words *words, bool lenient,
     unsigned strategy = 0;
     while (text_strategy_names[strategy] != NULL && !text_word_is(word, text_strategy_names[strategy])) {
         strategy++;
+    }
+    if (strategy == TEXT_STRATEGY_COUNT && file_kind_check(words->path, word.text, (size_t)(words->end - word.text),
+                                                           FILE_KIND_WORKLOAD, NULL, err) != ORR_OK) {
+        return err->status;
     }
     if (strategy == TEXT_STRATEGY_COUNT) {
         char found[64];

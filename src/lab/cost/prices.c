@@ -11,6 +11,7 @@
 
 #include "base/plain.h"
 #include "base/units.h"
+#include "io/kind.h"
 #include "io/value.h"
 #include "io/yaml.h"
 
@@ -287,7 +288,10 @@ enum orr_status cost_prices_parse(const char *name, const char *text, size_t siz
     struct cost_prices made = {.currency = "", .gpus_per_server = 8, .nics_per_server = 8, .utilisation = 1, .pue = 1};
     struct io_value *root = NULL;
     uint32_t seen = 0;
-    enum orr_status status = io_yaml_parse(name, text, size, arena, &root, err);
+    enum orr_status status = file_kind_check(name, text, size, FILE_KIND_PRICES, NULL, err);
+    if (status == ORR_OK) {
+        status = io_yaml_parse(name, text, size, arena, &root, err);
+    }
     if (status == ORR_OK && root->kind != IO_MAP) {
         status = error_set(err, ORR_EINVAL,
                            "%s:%" PRIu32 ": not a map; orrery cost parameter 'template' prints a list of prices", name,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a configuration file is, by its content, so that one in the wrong place is named for what it is instead of read
+ * What a file of the field is, by its content, so that one in the wrong place is named for what it is instead of read
  * as something else. Only what is beyond doubt is told; everything else is for the reader that was asked. Owns nothing.
  */
-#ifndef ORR_CONFIG_KIND_H
-#define ORR_CONFIG_KIND_H
+#ifndef ORR_IO_KIND_H
+#define ORR_IO_KIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
 
-#define CONFIG_KINDS(X)                                                                                                \
+#define FILE_KINDS(X)                                                                                                  \
     X(UNKNOWN, "")                                                                                                     \
     X(SYSTEM, "a system file (JSON)")                                                                                  \
     X(NETWORK, "a network file (YAML), which the networks unaware and aware read")                                     \
@@ -27,18 +27,19 @@
     X(STORE, "a result store (SQLite)")                                                                                \
     X(TRACE, "a Chakra trace")
 
-enum config_kind {
-#define CONFIG_X(id, words) CONFIG_KIND_##id,
-    CONFIG_KINDS(CONFIG_X)
-#undef CONFIG_X
+enum file_kind {
+#define KIND_X(id, words) FILE_KIND_##id,
+    FILE_KINDS(KIND_X)
+#undef KIND_X
 };
 
-enum config_kind config_kind_of(const char *text, size_t size);
-const char *config_kind_name(enum config_kind kind); /* "a system file (JSON)" */
+enum file_kind file_kind_of(const char *text, size_t size);
+enum file_kind file_kind_read(const char *path); /* of a file's beginning; UNKNOWN where it cannot be read */
+const char *file_kind_name(enum file_kind kind); /* "a system file (JSON)" */
 
 /* ORR_EINVAL where the text is beyond doubt another kind than the one wanted: what it is, and what `where`
- * ("parameter 'system'") wants. */
-ORR_MUST_CHECK enum orr_status config_kind_check(const char *path, const char *text, size_t size,
-                                                 enum config_kind wanted, const char *where, struct orr_error *err);
+ * ("parameter 'system'"; NULL: not said) wants. */
+ORR_MUST_CHECK enum orr_status file_kind_check(const char *path, const char *text, size_t size, enum file_kind wanted,
+                                               const char *where, struct orr_error *err);
 
 #endif
