@@ -226,12 +226,17 @@ enum orr_status run_machine_topology(const struct run_machine_request *request, 
     }
     char port[40];
     (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
-    const struct orr_topo_setting said[] = {{"bandwidth", request->rates->list},
-                                            {"latency", request->times->list},
-                                            {"host-bandwidth", port},
-                                            {"host-latency", "0ns"}};
+    const struct run_quantities *rates = request->rates;
+    const struct run_quantities *times = request->times;
+    bool grid = run_machine_is_grid(machine);
+    bool rails = machine->kind == RUN_MACHINE_RAIL_ONLY;
+    const struct orr_topo_setting said[] = {
+        {"bandwidth", rails ? run_machine_files_text_of(rates, 1) : rates->list},
+        {"latency", rails ? run_machine_files_text_of(times, 1) : times->list},
+        {grid ? "host-bandwidth" : "nvlink-bandwidth", grid ? port : rates->text[0]},
+        {grid ? "host-latency" : "nvlink-latency", grid ? "0ns" : times->text[0]}};
     enum orr_status status = ORR_OK;
-    for (size_t i = 0; i < (run_machine_is_grid(machine) ? 4 : 2) && status == ORR_OK; i++) {
+    for (size_t i = 0; i < (grid || rails ? 4 : 2) && status == ORR_OK; i++) {
         status = topo_settings_take(&settings, said[i].name, said[i].value, err);
     }
     return status == ORR_OK ? run_machine_make(run_machine_wires(machine->kind), &settings, machine, request->notices,
@@ -243,7 +248,8 @@ enum orr_status run_machine_topology(const struct run_machine_request *request, 
 static enum orr_status put_wires(const struct run_machine_request *request, const struct topo_made *made,
                                  const char *path, struct arena *arena, struct orr_error *err)
 {
-    bool simai = request->simai || request->machine->kind == RUN_MACHINE_MADE;
+    bool simai =
+        request->simai || request->machine->kind == RUN_MACHINE_MADE || request->machine->kind == RUN_MACHINE_RAIL_ONLY;
     if (request->texts == NULL) {
         return config_write_topology(made, path, simai, false, err);
     }

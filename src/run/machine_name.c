@@ -11,18 +11,13 @@
 #include "presets.h"
 #include "topo/make/make.h"
 
-static const struct kind_row {
-    const char *word, *wires;
-    uint32_t dims;
-    enum topo_kind join;
-    bool wired;
-} kinds[] = {
+const struct run_machine_row run_machine_rows[] = {
 #define RUN_X(name, word, dims, join, wires, wired, about) {word, wires, dims, TOPO_##join, wired},
     RUN_MACHINES(RUN_X)
 #undef RUN_X
 };
 
-enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+enum { KIND_COUNT = sizeof run_machine_rows / sizeof run_machine_rows[0] };
 
 /* Other words for the same: those of topo/make/make.h and of people. */
 static const struct {
@@ -50,7 +45,7 @@ static const struct grid_row {
 
 const char *run_machine_word(enum run_machine_kind kind)
 {
-    return kind == RUN_MACHINE_FILE ? "file" : kind == RUN_MACHINE_MADE ? "made" : kinds[kind].word;
+    return kind == RUN_MACHINE_FILE ? "file" : kind == RUN_MACHINE_MADE ? "made" : run_machine_rows[kind].word;
 }
 
 enum topo_kind run_machine_join(const struct run_machine *machine, uint32_t dim)
@@ -60,22 +55,22 @@ enum topo_kind run_machine_join(const struct run_machine *machine, uint32_t dim)
                      (machine->server->fabric == TOPO_FABRIC_MESH || machine->server->fabric == TOPO_FABRIC_PAIRS);
         return pairs ? TOPO_FULLY_CONNECTED : TOPO_SWITCH;
     }
-    return machine->kind == RUN_MACHINE_FILE ? TOPO_RING : kinds[machine->kind].join;
+    return machine->kind == RUN_MACHINE_FILE ? TOPO_RING : run_machine_rows[machine->kind].join;
 }
 
 bool run_machine_is_grid(const struct run_machine *machine)
 {
-    return machine->kind < RUN_MACHINE_MADE && kinds[machine->kind].join == TOPO_RING;
+    return machine->kind < RUN_MACHINE_MADE && run_machine_rows[machine->kind].join == TOPO_RING;
 }
 
 const char *run_machine_wires(enum run_machine_kind kind)
 {
-    return kinds[kind].wires;
+    return run_machine_rows[kind].wires;
 }
 
 bool run_machine_is_wired(enum run_machine_kind kind)
 {
-    return kind == RUN_MACHINE_MADE || (kind != RUN_MACHINE_FILE && kinds[kind].wired);
+    return kind == RUN_MACHINE_MADE || (kind != RUN_MACHINE_FILE && run_machine_rows[kind].wired);
 }
 
 /* ---- reading ---- */
@@ -105,7 +100,8 @@ static enum orr_status fail_number(const char *text, const char *at, bool large,
         text, at);
 }
 
-/* "4x4x8", or the one number of scale-out groups, to the end of the text. */
+/* "4x4x8" to the end of the text. One number alone is how many ranks there are, or where those have been told (in
+ * 8gpu_ring2d_4) how many scale-out groups. */
 static enum orr_status read_shape(const char *text, const char *at, struct run_machine *machine, struct orr_error *err)
 {
     bool large = false;
@@ -125,9 +121,8 @@ static enum orr_status read_shape(const char *text, const char *at, struct run_m
     if (*at != '\0') {
         return fail_number(text, at, false, err);
     }
-    bool size = kinds[machine->kind].dims == 1 && machine->kind != RUN_MACHINE_FATTREE && machine->ranks == 0;
-    if (machine->size_count == 1 && machine->kind != RUN_MACHINE_DIMS && !size) { /* ring:8 has 8 ranks */
-        machine->groups = machine->sizes[0];
+    if (machine->size_count == 1 && machine->kind != RUN_MACHINE_DIMS) {
+        *(machine->ranks == 0 ? &machine->ranks : &machine->groups) = machine->sizes[0];
         machine->size_count = 0;
     }
     return ORR_OK;
@@ -136,7 +131,7 @@ static enum orr_status read_shape(const char *text, const char *at, struct run_m
 static bool find_kind(const char *word, size_t length, enum run_machine_kind *kind)
 {
     for (unsigned i = 0; i < KIND_COUNT; i++) {
-        if (strlen(kinds[i].word) == length && memcmp(kinds[i].word, word, length) == 0) {
+        if (strlen(run_machine_rows[i].word) == length && memcmp(run_machine_rows[i].word, word, length) == 0) {
             *kind = (enum run_machine_kind)i;
             return true;
         }
@@ -170,7 +165,7 @@ static enum orr_status fail_kind(const char *text, const char *word, size_t leng
     char short_word[24];
     size_t count = 0;
     for (unsigned i = 0; i < KIND_COUNT; i++) {
-        known[count++] = kinds[i].word;
+        known[count++] = run_machine_rows[i].word;
     }
     for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
         known[count++] = synonyms[i].word;
@@ -275,10 +270,6 @@ static bool read_grid(const char *text, struct run_machine *machine, enum orr_st
             machine->latency = grids[i].latency;
             machine->usual = grids[i].ranks;
             *status = text[length] == ':' ? read_shape(text, text + length + 1, machine, err) : ORR_OK;
-            if (machine->size_count == 0) { /* a number alone is how many chips the slice has */
-                machine->ranks = machine->groups;
-                machine->groups = 0;
-            }
             return true;
         }
     }
@@ -288,12 +279,8 @@ static bool read_grid(const char *text, struct run_machine *machine, enum orr_st
 /* "torus:4x4" has as many dimensions as it has sizes. */
 static void read_torus(const char *text, struct run_machine *machine)
 {
-    if (strncmp(text, "torus:", 6) == 0 && machine->size_count != 3) {
+    if (strncmp(text, "torus:", 6) == 0 && machine->size_count != 0) {
         machine->kind = RUN_MACHINE_DIMS;
-        if (machine->size_count == 0) {
-            machine->sizes[machine->size_count++] = machine->groups;
-            machine->groups = 0;
-        }
     }
 }
 
@@ -332,238 +319,4 @@ enum orr_status run_machine_parse(const char *text, struct run_machine *machine,
         *machine = made;
     }
     return status;
-}
-
-/* ---- laying out ---- */
-
-uint32_t run_machine_told(const struct run_machine *machine)
-{
-    uint64_t product = machine->size_count > 0 ? 1 : 0;
-    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
-        product *= machine->sizes[i];
-    }
-    return machine->ranks != 0 ? machine->ranks : product <= INT32_MAX ? (uint32_t)product : UINT32_MAX;
-}
-
-/* The largest divisor of `n` that is at most its square root. */
-static uint32_t square_side(uint32_t n)
-{
-    uint32_t side = 1;
-    for (uint32_t a = 1; (uint64_t)a * a <= n; a++) {
-        side = n % a == 0 ? a : side;
-    }
-    return side;
-}
-
-static void lay_square(uint32_t n, uint32_t sizes[2])
-{
-    sizes[0] = square_side(n);
-    sizes[1] = n / sizes[0];
-}
-
-/* Three ascending factors whose largest and smallest differ least. */
-static void lay_cube(uint32_t n, uint32_t sizes[3])
-{
-    uint32_t best = UINT32_MAX;
-    for (uint32_t a = 1; (uint64_t)a * a * a <= n; a++) {
-        uint32_t rest[2];
-        if (n % a != 0) {
-            continue;
-        }
-        lay_square(n / a, rest);
-        if (rest[0] >= a && rest[1] - a < best) {
-            best = rest[1] - a;
-            sizes[0] = a;
-            sizes[1] = rest[0];
-            sizes[2] = rest[1];
-        }
-    }
-}
-
-/* The divisors of `ranks` nearest to `groups` from below and above: what would have fitted. They come in pairs, so that
- * the smaller of each pair is all that is looked for. */
-static enum orr_status fail_groups(const struct run_machine *machine, uint32_t ranks, struct orr_error *err)
-{
-    uint32_t below = 1;
-    uint32_t above = ranks;
-    for (uint32_t a = 1; (uint64_t)a * a <= ranks; a++) {
-        const uint32_t pair[2] = {a, ranks / a};
-        for (int i = 0; i < 2 && ranks % a == 0; i++) {
-            below = pair[i] < machine->groups && pair[i] > below ? pair[i] : below;
-            above = pair[i] > machine->groups && pair[i] < above ? pair[i] : above;
-        }
-    }
-    char or_above[24] = "";
-    if (above != below) {
-        (void)snprintf(or_above, sizeof or_above, " or %" PRIu32, above);
-    }
-    return error_set(err, ORR_EINVAL,
-                     "parameter 'machine': %" PRIu32 " groups do not divide %" PRIu32 " ranks of %s; %" PRIu32
-                     "%s would",
-                     machine->groups, ranks, run_machine_word(machine->kind), below, or_above);
-}
-
-static enum orr_status lay_groups(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
-{
-    uint32_t dims = kinds[machine->kind].dims;
-    if (ranks % machine->groups != 0) {
-        return fail_groups(machine, ranks, err);
-    }
-    if (dims == 1) {
-        machine->sizes[0] = ranks;
-        if (machine->groups != ranks && machine->kind != RUN_MACHINE_FATTREE) {
-            return error_set(err, ORR_EINVAL,
-                             "parameter 'machine': %s has one dimension, of all %" PRIu32
-                             " ranks, and no groups of %" PRIu32 "; ring2d and torus3d have",
-                             run_machine_word(machine->kind), ranks, ranks / machine->groups);
-        }
-    } else if (dims == 2) {
-        machine->sizes[0] = machine->groups;
-        machine->sizes[1] = ranks / machine->groups;
-    } else {
-        lay_square(machine->groups, machine->sizes);
-        machine->sizes[2] = ranks / machine->groups;
-    }
-    machine->size_count = dims;
-    return ORR_OK;
-}
-
-static enum orr_status check_sizes(const struct run_machine *machine, uint32_t ranks, struct orr_error *err)
-{
-    uint32_t dims = kinds[machine->kind].dims;
-    uint64_t product = 1;
-    if (dims != 0 && machine->size_count != dims) {
-        return error_set(err, ORR_EINVAL,
-                         "parameter 'machine': %s has %" PRIu32 " dimension%s; %" PRIu32 " sizes are given",
-                         run_machine_word(machine->kind), dims, dims == 1 ? "" : "s", machine->size_count);
-    }
-    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
-        product *= machine->sizes[i];
-    }
-    return product == ranks
-               ? ORR_OK
-               : error_set(err, ORR_EINVAL,
-                           "parameter 'machine': the sizes make %s%" PRIu64 " ranks, where %" PRIu32 " are needed",
-                           product > INT32_MAX ? "at least " : "", product, ranks);
-}
-
-static void lay_freely(struct run_machine *machine, uint32_t ranks)
-{
-    machine->size_count = kinds[machine->kind].dims;
-    machine->sizes[0] = ranks;
-    if (machine->size_count == 2) {
-        lay_square(ranks, machine->sizes);
-    } else if (machine->size_count == 3) {
-        lay_cube(ranks, machine->sizes);
-    }
-}
-
-/* Whole servers, or a part of one. */
-static enum orr_status lay_servers(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
-{
-    uint32_t gpus = machine->server->gpus;
-    bool part = ranks < gpus && machine->server->fabric == TOPO_FABRIC_NVSWITCH;
-    if (ranks % gpus != 0 && !part) {
-        char below[24] = "";
-        if (ranks > gpus) {
-            (void)snprintf(below, sizeof below, "%" PRIu32 " or ", ranks / gpus * gpus);
-        }
-        return error_set(err, ORR_EINVAL,
-                         "parameter 'machine': %s has %" PRIu32 " GPUs a server, and %" PRIu32
-                         " ranks do not fill whole servers; %s%" PRIu32 " would",
-                         machine->server->name, gpus, ranks, below, (ranks / gpus + 1) * gpus);
-    }
-    machine->sizes[0] = part ? ranks : gpus;
-    machine->sizes[1] = part ? 1 : ranks / gpus;
-    machine->size_count = 2;
-    return ORR_OK;
-}
-
-enum orr_status run_machine_settle(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
-{
-    enum orr_status status = ORR_OK;
-    if (ranks < 1) {
-        return error_set(err, ORR_EINVAL, "parameter 'machine': a machine has at least 1 rank");
-    }
-    if (ranks == 1 && machine->line == NULL) { /* one of its GPUs, whatever joins them: no link is used */
-        machine->ranks = machine->dims[0] = machine->dim_count = 1;
-        return ORR_OK;
-    }
-    if (machine->kind == RUN_MACHINE_MADE) {
-        status = machine->line == NULL ? lay_servers(machine, ranks, err) : ORR_OK; /* a line: sizes are those made */
-    } else if (machine->groups != 0) {
-        status = lay_groups(machine, ranks, err);
-    } else if (machine->size_count != 0) {
-        status = check_sizes(machine, ranks, err);
-    } else {
-        lay_freely(machine, ranks);
-    }
-    if (status != ORR_OK) {
-        return status;
-    }
-    machine->ranks = ranks;
-    machine->dim_count = 0;
-    for (uint32_t i = 0; i < machine->size_count; i++) {
-        if (machine->sizes[i] > 1) {
-            machine->dims[machine->dim_count++] = machine->sizes[i];
-        }
-    }
-    return ORR_OK;
-}
-
-static void wire(struct run_machine_wiring *wiring, const char *name, uint32_t number)
-{
-    char *text = wiring->texts[wiring->count];
-    (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32, number);
-    wiring->settings[wiring->count++] = (struct orr_topo_setting){name, text};
-}
-
-void run_machine_wire(const struct run_machine *machine, struct run_machine_wiring *wiring)
-{
-    uint32_t ranks = machine->ranks;
-    wiring->count = 0;
-    if (machine->kind == RUN_MACHINE_FATTREE) {
-        uint32_t leaves = machine->groups != 0 ? machine->groups : ranks / 8 + (ranks % 8 != 0);
-        wire(wiring, "hosts", ranks);
-        wire(wiring, "per-leaf", ranks / leaves + (ranks % leaves != 0));
-        wire(wiring, "spines", leaves < 4 ? 1 : leaves / 2);
-    } else if (machine->kind == RUN_MACHINE_MADE) {
-        if (machine->line == NULL) {
-            wire(wiring, "nodes", machine->sizes[1]);
-        }
-        if (machine->line == NULL && machine->sizes[0] < machine->server->gpus) {
-            wire(wiring, "gpus-per-node", machine->sizes[0]);
-        }
-    } else if (run_machine_join(machine, 0) != TOPO_RING) {
-        wire(wiring, "hosts", ranks);
-    } else {
-        run_machine_dims_text(machine, wiring->texts[0]);
-        wiring->settings[wiring->count++] = (struct orr_topo_setting){"dims", wiring->texts[0]};
-    }
-}
-
-void run_machine_dims_text(const struct run_machine *machine, char text[RUN_MACHINE_NAME])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t i = 0; i < machine->dim_count && used < RUN_MACHINE_NAME; i++) {
-        used +=
-            (size_t)snprintf(text + used, RUN_MACHINE_NAME - used, "%s%" PRIu32, i == 0 ? "" : "x", machine->dims[i]);
-    }
-}
-
-void run_machine_name(const struct run_machine *machine, char text[RUN_MACHINE_NAME])
-{
-    char dims[RUN_MACHINE_NAME];
-    const char *word = machine->kind != RUN_MACHINE_MADE ? run_machine_word(machine->kind)
-                       : machine->server != NULL         ? machine->server->name
-                                                         : "made";
-    run_machine_dims_text(machine, dims);
-    if (machine->kind != RUN_MACHINE_FATTREE) {
-        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s_%.64s", machine->ranks, word, dims);
-    } else if (machine->groups != 0) {
-        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s_%" PRIu32, machine->ranks, word, machine->groups);
-    } else {
-        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s", machine->ranks, word);
-    }
 }

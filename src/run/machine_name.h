@@ -28,6 +28,9 @@
     X(TORUS3D, "torus3d", 3, RING, "torus", false, "rings in three dimensions")                                        \
     X(TTORUS3D, "ttorus3d", 3, RING, "twisted-torus", true, "the links that close dimension 0 move by one along 1")    \
     X(FATTREE, "fattree", 1, SWITCH, "fat-tree", true, "leaves below spines, half as many")                            \
+    X(DRAGONFLY, "dragonfly", 2, SWITCH, "dragonfly", true, "groups of routers, all joined to all inside and between") \
+    X(RAIL_ONLY, "rail-only", 2, SWITCH, "rail-only", true,                                                            \
+      "servers on NVSwitches, their GPUs on rails without spines")                                                     \
     X(SWITCH, "switch", 1, SWITCH, "single-switch", false, "all on one switch")                                        \
     X(FC, "fc", 1, FULLY_CONNECTED, "fully-connected", false, "a link for each pair")                                  \
     X(DIMS, "dims", 0, RING, "torus", false, "rings in the dimensions that are named")
@@ -40,6 +43,15 @@ enum run_machine_kind {
                            */
     RUN_MACHINE_FILE
 };
+
+/* A row of RUN_MACHINES, by its kind; not of MADE and FILE. */
+struct run_machine_row {
+    const char *word, *wires;
+    uint32_t dims;
+    enum topo_kind join;
+    bool wired;
+};
+extern const struct run_machine_row run_machine_rows[];
 
 struct run_machine {
     enum run_machine_kind kind;
@@ -82,9 +94,9 @@ bool run_machine_is_wired(enum run_machine_kind kind);       /* dimensions alone
 
 /* What a settled machine says to the generator of its wires, besides rates and times. */
 struct run_machine_wiring {
-    struct orr_topo_setting settings[3];
+    struct orr_topo_setting settings[4];
     size_t count;
-    char texts[3][RUN_MACHINE_NAME];
+    char texts[4][RUN_MACHINE_NAME];
 };
 void run_machine_wire(const struct run_machine *machine, struct run_machine_wiring *wiring);
 

@@ -93,6 +93,10 @@ enum orr_status run_times_read(const char *option, const char *text, struct aren
     return run_machine_read_read_list(option, text, UNITS_TIME, arena, times, err);
 }
 
+/* Of the servers of rail-only machines: a DGX H100's. */
+#define RAIL_NVLINK         "3600Gbps"
+#define RAIL_NVLINK_LATENCY "25ns"
+
 static enum orr_status run_machine_read_rates(const struct run_machine *machine, const struct orr_run_options *options,
                                               struct arena *arena, struct run_quantities *rates,
                                               struct run_quantities *times, struct orr_error *err)
@@ -103,13 +107,19 @@ static enum orr_status run_machine_read_rates(const struct run_machine *machine,
                          options->bandwidth != NULL ? "bandwidth" : "latency", file ? machine->path : options->machine,
                          file ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
     }
-    const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
-    const char *latency = machine->latency != NULL ? machine->latency : "1us";
-    enum orr_status status = run_rates_read("parameter 'bandwidth'",
-                                            options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
-    return status != ORR_OK ? status
-                            : run_times_read("parameter 'latency'",
-                                             options->latency != NULL ? options->latency : latency, arena, times, err);
+    const char *rate = options->bandwidth != NULL ? options->bandwidth : machine->rate;
+    const char *latency = options->latency != NULL ? options->latency : machine->latency;
+    rate = rate != NULL ? rate : "25Gbps";
+    latency = latency != NULL ? latency : "1us";
+    if (machine->kind == RUN_MACHINE_RAIL_ONLY) { /* one value is the rails' */
+        rate = strchr(rate, ',') != NULL ? rate : arena_printf(arena, RAIL_NVLINK ",%s", rate);
+        latency = strchr(latency, ',') != NULL ? latency : arena_printf(arena, RAIL_NVLINK_LATENCY ",%s", latency);
+    }
+    if (rate == NULL || latency == NULL) {
+        return mem_error(arena->mem, "a list of quantities", err);
+    }
+    enum orr_status status = run_rates_read("parameter 'bandwidth'", rate, arena, rates, err);
+    return status != ORR_OK ? status : run_times_read("parameter 'latency'", latency, arena, times, err);
 }
 
 /* ---- wires ---- */

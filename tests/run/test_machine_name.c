@@ -42,7 +42,15 @@ static const struct meaning {
     {"auto:3d", 13, "13", "13gpu_auto3d_13"},
     {"torus3d", 8, "2x2x2", "8gpu_torus3d_2x2x2"},
     {"torus3d:2x2x4", 16, "2x2x4", "16gpu_torus3d_2x2x4"},
-    {"ring2d:8", 16, "8x2", "16gpu_ring2d_8x2"},
+    {"ring2d:16", 16, "4x4", "16gpu_ring2d_4x4"},
+    {"fat-tree:16", 16, "16", "16gpu_fattree"},
+    {"dragonfly:72", 72, "8x9", "72gpu_dragonfly_8x9"},
+    {"72gpu_dragonfly_9", 72, "8x9", "72gpu_dragonfly_8x9"},
+    {"dragonfly:16", 16, "4x4", "16gpu_dragonfly_4x4"},
+    {"dragonfly:8x4", 32, "8x4", "32gpu_dragonfly_8x4"},
+    {"rail-only:32", 32, "8x4", "32gpu_rail-only_8x4"},
+    {"rail-only:20", 20, "5x4", "20gpu_rail-only_5x4"},
+    {"rail-only:8", 8, "4x2", "8gpu_rail-only_4x2"},
 };
 
 /* Words of other parts of the field, presets, and servers, whose names are no words of the lab's. */
@@ -58,7 +66,8 @@ static const struct {
     {"fully-connected", 4, "4", RUN_MACHINE_FC},
     {"torus", 128, "4x4x8", RUN_MACHINE_AUTO3D},
     {"torus:4x4", 16, "4x4", RUN_MACHINE_DIMS},
-    {"torus:4", 4, "4", RUN_MACHINE_DIMS},
+    {"torus:4", 4, "2x2", RUN_MACHINE_AUTO3D},
+    {"mesh:16", 16, "4x4", RUN_MACHINE_MESH2D},
     {"mesh:4x2", 8, "4x2", RUN_MACHINE_MESH2D},
     {"tpu-v4", 64, "4x4x4", RUN_MACHINE_TORUS3D},
     {"tpu-v5p:4x4x8", 128, "4x4x8", RUN_MACHINE_TORUS3D},
@@ -118,19 +127,16 @@ static void a_canonical_name_means_the_machine_it_was_made_of(void **state)
     }
 }
 
-static void one_number_behind_a_kind_of_one_dimension_is_its_size(void **state)
+static void one_number_behind_a_kind_is_how_many_ranks_it_has(void **state)
 {
     (void)state;
-    static const struct {
-        const char *word;
-        uint32_t told, groups;
-    } cases[] = {{"ring:8", 8, 0},       {"switch:4", 4, 0},  {"fc:6", 6, 0},
-                 {"tpu-v4:128", 128, 0}, {"torus3d:4", 0, 4}, {"fattree:4", 0, 4}};
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    static const char *const words[] = {"ring:8",    "switch:8", "fc:8",        "tpu-v4:8",    "torus3d:8", "torus:8",
+                                        "fattree:8", "mesh2d:8", "dragonfly:8", "rail-only:8", "ttorus3d:8"};
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
         struct run_machine machine;
-        CHECK_OK(run_machine_parse(cases[i].word, &machine, &err), &err);
-        CHECK_U64(run_machine_told(&machine), cases[i].told, "%s: ranks", cases[i].word);
-        CHECK_U64(machine.groups, cases[i].groups, "%s: groups", cases[i].word);
+        CHECK_OK(run_machine_parse(words[i], &machine, &err), &err);
+        CHECK_U64(run_machine_told(&machine), 8, "%s: ranks", words[i]);
+        CHECK_OK(run_machine_settle(&machine, 8, &err), &err);
     }
 }
 
@@ -202,6 +208,9 @@ static void shapes_that_do_not_fit_are_refused(void **state)
         {"2147483647gpu_ring2d_2", 2147483647, "1 or 2147483647 would"},
         {"mi300x", 7, "and 7 ranks do not fill whole servers; 8 would"},
         {"ring", 0, "a machine has at least 1 rank"},
+        {"dragonfly", 7, "dragonfly of 7 x 1 ranks: at least 2 groups, and at most one more than each has ranks"},
+        {"dragonfly:2x4", 8, "dragonfly of 2 x 4 ranks"},
+        {"rail-only:8x1", 8, "rail-only of 8 x 1 ranks: at least 2 servers"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct run_machine machine;
@@ -212,5 +221,5 @@ static void shapes_that_do_not_fit_are_refused(void **state)
 }
 
 TEST_MAIN(each_word_means_its_dimensions, other_words_and_makes_are_machines_too,
-          a_canonical_name_means_the_machine_it_was_made_of, one_number_behind_a_kind_of_one_dimension_is_its_size,
+          a_canonical_name_means_the_machine_it_was_made_of, one_number_behind_a_kind_is_how_many_ranks_it_has,
           paths_are_files, words_without_a_meaning_are_refused, shapes_that_do_not_fit_are_refused)
