@@ -169,6 +169,8 @@ static void count_error(struct tally *tally, const struct timing_row *row, doubl
     }
 }
 
+static const char *const colltime_added[] = {"predicted_us", "algorithm", "protocol", "method", "status", NULL};
+
 static void api_colltime_put_row(struct tabling *tabling, const struct coll_table *table, const struct csv_row *row)
 {
     char separator = csv_reader_separator(table->reader);
@@ -187,10 +189,7 @@ static void api_colltime_put_row(struct tabling *tabling, const struct coll_tabl
     }
     struct tally *tally = tally_of(tabling, coll_table_field(table, row, COLL_COLUMN_SOURCE));
     tally->rows++;
-    for (uint32_t i = 0; i < columns; i++) {
-        csv_write_field(i < row->count ? row->fields[i].text : "", tabling->out);
-        (void)fputc(separator, tabling->out);
-    }
+    csv_write_kept(csv_reader_header(table->reader), row, colltime_added, separator, tabling->out);
     if (status != ORR_OK) {
         tally->refused++;
         (void)fprintf(tabling->out, "%c%c%c%c", separator, separator, separator, separator);
@@ -225,15 +224,11 @@ static void put_tallies(const struct tabling *tabling, FILE *stream)
 
 static enum orr_status api_colltime_put_table(struct tabling *tabling, struct coll_table *table, struct orr_error *err)
 {
-    static const char *const added[] = {"predicted_us", "algorithm", "protocol", "method", "status"};
     const struct csv_row *header = csv_reader_header(table->reader);
     char separator = csv_reader_separator(table->reader);
-    for (uint32_t i = 0; i < header->count; i++) {
-        csv_write_field(header->fields[i].text, tabling->out);
-        (void)fputc(separator, tabling->out);
-    }
-    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++) {
-        (void)fprintf(tabling->out, "%s%c", added[i], i + 1 < sizeof added / sizeof added[0] ? separator : '\n');
+    csv_write_kept(header, header, colltime_added, separator, tabling->out);
+    for (size_t i = 0; colltime_added[i] != NULL; i++) {
+        (void)fprintf(tabling->out, "%s%c", colltime_added[i], colltime_added[i + 1] != NULL ? separator : '\n');
     }
     struct csv_row row;
     bool more = true;

@@ -34,19 +34,27 @@ struct answering {
     uint32_t count, capacity;
 };
 
-/* As many as the header has, also of a row with fewer or more. */
-static void api_op_write_fields(const struct csv_row *row, uint32_t columns, FILE *stream)
-{
-    for (uint32_t i = 0; i < columns; i++) {
-        csv_write_field(i < row->count ? row->fields[i].text : "", stream);
-        (void)fputc(',', stream);
-    }
-}
+/* None is called as a measured time is (kernel_us), or a table with such a column would lose it. */
+static const char *const api_op_added[] = {
+    "predicted_us",
+    "predicted_kernel_us",
+    "predicted_launch_us",
+    "bound_by",
+    "method",
+    "from",
+    "spread",
+    "error",
+    "by_stack",
+    "status",
+    NULL,
+};
 
 static void write_header(const struct csv_row *header, FILE *stream)
 {
-    api_op_write_fields(header, header->count, stream);
-    (void)fputs("predicted_us,kernel_us,launch_us,bound_by,method,from,spread,error,by_stack,status\n", stream);
+    csv_write_kept(header, header, api_op_added, ',', stream);
+    for (size_t i = 0; api_op_added[i] != NULL; i++) {
+        (void)fprintf(stream, "%s%c", api_op_added[i], api_op_added[i + 1] != NULL ? ',' : '\n');
+    }
 }
 
 static enum orr_status answer_row(struct answering *a, const struct op_row *row, const struct csv_row *csv,
@@ -54,7 +62,7 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
 {
     struct orr_op_prediction p;
     orr_op_predict(a->data, row->device, row->stack, &row->op, &p);
-    api_op_write_fields(csv, csv->count, stream);
+    csv_write_kept(csv_reader_header(a->table.reader), csv, api_op_added, ',', stream);
     (void)plain_fprintf(stream, "%.4g,%.4g,%.4g,%s,%s,%s,%.3g,", p.us, p.kernel_us, p.launch_us, bounds[p.bound],
                         methods[p.method], p.device != NULL ? p.device : "", p.spread);
     if (row->us > 0) {
@@ -105,7 +113,7 @@ static enum orr_status answer_all(struct answering *a, FILE *stream, struct orr_
             status = answer_row(a, &row, &csv, stream, err);
             continue;
         }
-        api_op_write_fields(&csv, csv_reader_header(a->table.reader)->count, stream);
+        csv_write_kept(csv_reader_header(a->table.reader), &csv, api_op_added, ',', stream);
         (void)fputs(",,,,,,,,,", stream);
         csv_write_field(why.text, stream);
         (void)fputc('\n', stream);

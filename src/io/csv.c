@@ -376,7 +376,7 @@ enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, 
 
 void csv_write_field(const char *text, FILE *stream)
 {
-    if (strpbrk(text, ",\"\n\r") == NULL) {
+    if (strpbrk(text, ",;\t\"\n\r") == NULL) {
         (void)fputs(text, stream);
         return;
     }
@@ -386,4 +386,25 @@ void csv_write_field(const char *text, FILE *stream)
         (void)fputc(*text, stream);
     }
     (void)fputc('"', stream);
+}
+
+bool csv_is_added(const char *column, const char *const added[])
+{
+    for (size_t i = 0; added[i] != NULL; i++) {
+        if (strcmp(column, added[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void csv_write_kept(const struct csv_row *header, const struct csv_row *row, const char *const added[], char separator,
+                    FILE *stream)
+{
+    for (uint32_t i = 0; i < header->count; i++) {
+        if (!csv_is_added(header->fields[i].text, added)) {
+            csv_write_field(i < row->count ? row->fields[i].text : "", stream);
+            (void)fputc(separator, stream);
+        }
+    }
 }

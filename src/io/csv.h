@@ -45,7 +45,15 @@ char csv_reader_separator(const struct csv_reader *reader);
 ORR_MUST_CHECK enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more,
                                                struct orr_error *err);
 
-/* Writing: the field alone, in quotes where its text needs them. */
+/* Writing: the field alone, in quotes where its text needs them, whatever the separator. */
 void csv_write_field(const char *text, FILE *stream);
+
+/* A table that is answered with further columns, whose names end with NULL: a column that has the name of an added one
+ * is an earlier answer, and the new one takes its place. */
+bool csv_is_added(const char *column, const char *const added[]);
+/* The fields of a row that stay, each with the separator behind it: as many as the header has, also of a row with fewer
+ * or more. */
+void csv_write_kept(const struct csv_row *header, const struct csv_row *row, const char *const added[], char separator,
+                    FILE *stream);
 
 #endif

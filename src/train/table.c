@@ -20,21 +20,39 @@ static double table_error(const struct runs_row *row)
     return (double)row->result.step_ns * 1e-9 / row->measured_s - 1;
 }
 
+static const char *const table_added[] = {
+    "predicted_step_s",
+    "predicted_memory_gb",
+    "fits",
+    "bound_by",
+    "exposed_comm_s",
+    "bubble_s",
+    "launch_s",
+    "expected_error",
+    "error",
+    "status",
+    NULL,
+};
+
 static void table_write(const struct runs *runs, FILE *stream)
 {
     for (uint32_t i = 0; i < runs->column_count; i++) {
-        csv_write_field(runs->columns[i].name, stream);
-        (void)fputc(',', stream);
+        if (!csv_is_added(runs->columns[i].name, table_added)) {
+            csv_write_field(runs->columns[i].name, stream);
+            (void)fputc(',', stream);
+        }
     }
-    (void)fputs("predicted_step_s,predicted_memory_gb,fits,bound_by,exposed_comm_s,bubble_s,launch_s,expected_error,"
-                "error,status\n",
-                stream);
+    for (size_t i = 0; table_added[i] != NULL; i++) {
+        (void)fprintf(stream, "%s%c", table_added[i], table_added[i + 1] != NULL ? ',' : '\n');
+    }
     for (uint32_t i = 0; i < runs->row_count; i++) {
         const struct runs_row *row = &runs->rows[i];
         const struct orr_train_result *result = &row->result;
         for (uint32_t k = 0; k < runs->column_count; k++) {
-            csv_write_field(row->fields[k], stream);
-            (void)fputc(',', stream);
+            if (!csv_is_added(runs->columns[k].name, table_added)) {
+                csv_write_field(row->fields[k], stream);
+                (void)fputc(',', stream);
+            }
         }
         if (row->is_predicted) {
             (void)plain_fprintf(stream, "%.6g,%.4g,%d,%s,%.4g,%.4g,%.4g,%.4f,", (double)result->step_ns * 1e-9,
