@@ -37,8 +37,8 @@ static const struct param time_rows[] = {
     {"measured", .kind = PARAM_READ, .group = PARAM_NETWORK, .flags = PARAM_MANY, .value = "FILE", .read = read_log,
      .help = "A log of nccl-tests or rccl-tests of this machine, or a table that calib fit --bench reads: goes before "
              "what is shipped"},
-    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
-     .help = "Of --table: the table with predicted_us, algorithm, protocol, method and status"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_DASH, .value = "OUT",
+     AT(output), .help = "Of --table: the table with predicted_us, algorithm, protocol, method and status"},
     CLI_ROW_JSON(struct time_options, forms.json),
     CLI_ROW_LIMIT(struct time_options, memory_limit),
     {0},

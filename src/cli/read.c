@@ -107,7 +107,13 @@ static enum orr_status cli_read_next_value(struct reading *r, const char *option
 
 static enum orr_status read_row(struct reading *r, struct param_found found, const char *option, const char *value)
 {
-    return param_read(found.row, option, value, (char *)r->options + found.at, r->err);
+    const struct param *row = found.row;
+    if (row->letter == 'o' && (row->flags & PARAM_DASH) == 0 && value != NULL && strcmp(value, "-") == 0) {
+        return error_set(r->err, ORR_EINVAL,
+                         "%s: \"-\" (standard output) is not for this; give %s, or ./- where a file is called so",
+                         option, row->value);
+    }
+    return param_read(row, option, value, (char *)r->options + found.at, r->err);
 }
 
 static enum cli_help asked_help(const char *name)

@@ -12,7 +12,7 @@ struct report_options {
 };
 
 static const struct param report_rows[] = {
-    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE",
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_DASH, .value = "FILE",
      .place = offsetof(struct report_options, output), .unwritten = "report.html",
      .help = "The page; - is standard output"},
     {"lang", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "en|zh-TW",

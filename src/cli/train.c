@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 struct train_options {
     struct orr_train_options train;
@@ -24,7 +25,7 @@ static enum orr_status train_read_list(const struct param *row, const char *text
 static const struct param train_rows[] = {
     {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", .place = offsetof(struct train_options, table),
      .help = "Predict every row of a table of runs (CSV, docs/train.md), and compare with step_s where given"},
-    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_DASH, .value = "OUT",
      .place = offsetof(struct train_options, output),
      .help = "With parameter 'table': where the rows go (else standard output). Without it: write the step as traces "
              "OUT.R.et and OUT.groups.json, for orrery run and ASTRA-sim"},
@@ -43,8 +44,11 @@ static const struct param train_rows[] = {
 
 static enum orr_status train_table(const struct train_options *options, struct orr_error *err)
 {
-    struct orr_train_table table = {
-        .input = options->table, .output = options->output, .defaults = &options->train, .threads = options->threads};
+    bool to_stdout = options->output != NULL && strcmp(options->output, "-") == 0;
+    struct orr_train_table table = {.input = options->table,
+                                    .output = to_stdout ? NULL : options->output,
+                                    .defaults = &options->train,
+                                    .threads = options->threads};
     struct orr_train_table_result result;
     return orr_train_predict_table(&table, stdout, stderr, &result, err);
 }
@@ -76,6 +80,10 @@ static enum orr_status train_draw(void *context, FILE *stream, struct orr_error 
 static enum orr_status train_one(const struct train_options *options, struct orr_error *err)
 {
     struct orr_train_result result;
+    if (options->output != NULL && strcmp(options->output, "-") == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "-o: \"-\" (standard output) is for --table; traces need the start of a name");
+    }
     enum orr_status status = cli_forms_check(&options->forms, (struct cli_inputs){&options->train.model, 1}, err);
     status = status == ORR_OK ? orr_train_step(&options->train, &result, err) : status;
     status = status == ORR_OK ? cli_forms_put(&options->forms, train_answer, &result, err) : status;

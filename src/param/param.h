@@ -57,6 +57,7 @@ enum {
     PARAM_MANY = 1 << 4,     /* may be given several times */
     PARAM_SINGLE = 1 << 5,   /* of one run: not for the points of a sweep */
     PARAM_CLEARS = 1 << 6,   /* `given` becomes false with it, not true */
+    PARAM_DASH = 1 << 7,     /* a file to write that may be "-", standard output */
 };
 
 /* Headings of the help, in the order they are printed. */

@@ -85,7 +85,7 @@ static const struct {
     const char *line, *want;
 } refusals[] = {
     {"trace convert -o x", "no input given"},
-    {"trace convert hdt.json -o -", "-o: \"-\" (standard output) is not for this"},
+    {"trace convert hdt.json -o -", "\"-\" (standard output) is not for this"},
     {"trace convert hdt.json -o x/", "-o: \"x/\" is not the name of a file"},
     {"trace convert hdt.json", "missing -o OUT"},
     {"trace convert hdt.json work.txt -o x", "a second input \"work.txt\""},

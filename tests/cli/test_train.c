@@ -2,6 +2,7 @@
 /* `orrery train` and `orrery validate` as users type them: prices, tables, what is refused. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/cli/program.h"
 
@@ -38,6 +39,24 @@ static void a_price_list_makes_the_price_of_a_gpu(void **state)
     result = program_run("train --model llama3-8b --gpu h100 --gpus 16 --global-batch 32 --prices prices.yml");
     CHECK_EXIT(result, 0);
     CHECK_CONTAINS(result->out, ", at 1 for a GPU and hour\n");
+}
+
+static void a_table_goes_to_standard_output_and_can_be_asked_again(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("runs.csv", "model,gpu,gpus,global_batch,note\nllama3-8b,h100,16,32,mine\n");
+    const struct program_result *result = program_run("train --table runs.csv -o -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "note,predicted_step_s,");
+    CHECK_CONTAINS(result->out, ",ok\n");
+    CHECK(access("-", F_OK) != 0, "no file is called so");
+    char *once = strdup(result->out);
+    program_write_text("again.csv", once);
+    result = program_run("train --table again.csv");
+    CHECK_EXIT(result, 0);
+    assert_string_equal(result->out, once);
+    free(once);
 }
 
 static void what_makes_no_sense_is_refused_in_one_line(void **state)
@@ -157,4 +176,4 @@ static void a_chart_has_the_parts_of_the_step(void **state)
 TEST_MAIN(a_slice_has_as_many_chips_as_its_name_says, frameworks_that_shard_do_so_unless_told_otherwise,
           a_chart_has_the_parts_of_the_step, what_followed_from_a_presets_numbers_follows_from_the_new_ones,
           the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
-          what_makes_no_sense_is_refused_in_one_line)
+          a_table_goes_to_standard_output_and_can_be_asked_again, what_makes_no_sense_is_refused_in_one_line)
