@@ -49,7 +49,7 @@ struct bench_case {
 };
 
 #define SLOWER_RANKS "5=x1.1,700=x1.07"
-enum { JITTER_CYCLES = 232334082 };
+enum { JITTER_CYCLES = 232334082, JITTER_AWARE_CYCLES = 233321522 };
 
 static const struct bench_case cases[] = {
     {.name = "ring1024",
@@ -175,6 +175,22 @@ static const struct bench_case cases[] = {
      .workload = BENCH_MLP,
      .backend = ORR_BACKEND_UNAWARE,
      .cycles = JITTER_CYCLES,
+     .devices = SLOWER_RANKS},
+    {.name = "jitter1024-aware",
+     .title = "text MLP, Ring 1024, two slower ranks, aware, phases at once",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_MLP,
+     .backend = ORR_BACKEND_AWARE,
+     .cycles = JITTER_AWARE_CYCLES,
+     .must_s = 0.7,
+     .shortcuts = true,
+     .devices = SLOWER_RANKS},
+    {.name = "jitter1024-aware-plain",
+     .title = "the same, message by message",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_MLP,
+     .backend = ORR_BACKEND_AWARE,
+     .cycles = JITTER_AWARE_CYCLES,
      .devices = SLOWER_RANKS},
     {.name = "load",
      .title = "reading ET files (8 different ranks)",

@@ -25,7 +25,8 @@ struct link {
 /* A message on its way. */
 struct transit {
     uint64_t bytes;
-    double stretch; /* multiplies each hop's delay (jitter) */
+    uint64_t since_ns; /* waits for a link */
+    double stretch;    /* multiplies each hop's delay (jitter) */
     uint32_t message;
     uint32_t at; /* rank last visited */
     uint32_t dst;
@@ -242,28 +243,51 @@ static void push_hop(struct net *net, uint32_t index, uint64_t time)
     queue->cause = here;
 }
 
+static struct net_hop hop_of(const struct net *net, uint32_t link, uint32_t d, uint64_t bytes)
+{
+    const struct aware *aware = net->state;
+    const struct topo_dim *dim = &net->dims->dim[d];
+    double rate = aware->factors == NULL ? dim->bytes_per_ns : dim->bytes_per_ns * aware->factors[link];
+    double serialise = (double)bytes / rate;
+    return (struct net_hop){.link = link,
+                            .dim = d,
+                            .busy_ns = ticks_from_double(serialise),
+                            .cross_ns = ticks_from_double(dim->latency_ns + serialise)};
+}
+
+static uint32_t aware_own_hops(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes,
+                               struct net_hop hops[NET_OWN_HOPS])
+{
+    struct transit transit = {.at = src, .dst = dst};
+    uint32_t count = 0;
+    uint32_t d = 0;
+    while ((transit.at != dst || transit.in_switch) && count < NET_OWN_HOPS) {
+        uint32_t link = net_aware_step(net, &transit, &d);
+        hops[count++] = hop_of(net, link, d, bytes);
+    }
+    uint32_t own = net->dims->dim[d].kind == TOPO_SWITCH ? 2 : 1;
+    return transit.at == dst && !transit.in_switch && count == own && hops[0].dim == d ? count : 0;
+}
+
 static void net_aware_transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
 {
     struct aware *aware = net->state;
     struct transit *transit = &aware->transits.at[index];
-    const struct topo_dim *dim = &net->dims->dim[d];
     struct event_queue *queue = net->queue;
-    double rate = aware->factors == NULL ? dim->bytes_per_ns : dim->bytes_per_ns * aware->factors[link];
-    double serialise = (double)transit->bytes / rate;
-    uint64_t arrival = ticks_from_double(dim->latency_ns + serialise);
+    const struct net_hop hop = hop_of(net, link, d, transit->bytes);
+    uint64_t arrival = hop.cross_ns;
     if (transit->stretch != 1.0) {
         arrival = ticks_from_double((double)arrival * transit->stretch);
     }
-    uint64_t busy = ticks_from_double(serialise);
     aware->links[link].busy = 1;
     net->stats[d].bytes += transit->bytes;
-    net->stats[d].busy_ns += busy;
+    net->stats[d].busy_ns += hop.busy_ns;
     if (transit->counted != d + 1) {
         transit->counted = (uint8_t)(d + 1);
         net->stats[d].messages++;
     }
     push_hop(net, index, queue->now + arrival);
-    (void)event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
+    (void)event_queue_push(queue, queue->now + hop.busy_ns, NET_EVENT_LINK_FREE, link, d);
 }
 
 static void enter_link(struct net *net, uint32_t index)
@@ -281,6 +305,7 @@ static void enter_link(struct net *net, uint32_t index)
         return;
     }
     transit->next = 0;
+    transit->since_ns = net->queue->now;
     if (link->head == 0) {
         link->head = index;
     } else {
@@ -316,6 +341,8 @@ static void begin_next(struct net *net, uint32_t link_index, uint32_t d)
     uint32_t index = link->head;
     if (index != 0 && !link->busy && !link->down) {
         link->head = aware->transits.at[index].next;
+        /* Which of a message and the end of the one before is handled first at one nanosecond is no matter. */
+        net->stats[d].queued -= aware->transits.at[index].since_ns == net->queue->now;
         net_aware_transmit(net, index, link_index, d);
     }
 }
@@ -441,4 +468,5 @@ const struct net_ops net_aware = {.name = "congestion-aware",
                                   .send = aware_send,
                                   .handle = aware_handle,
                                   .explain = aware_explain,
+                                  .own_hops = aware_own_hops,
                                   .fold = aware_fold};

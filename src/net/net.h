@@ -122,6 +122,15 @@ struct net_fold {
 
 struct net;
 
+/* A link on a message's way, and what the message takes there. */
+struct net_hop {
+    uint32_t link, dim;
+    uint64_t busy_ns;  /* until the next one may begin */
+    uint64_t cross_ns; /* until it is at the far end */
+};
+
+enum { NET_OWN_HOPS = 2 };
+
 /* What went over a port. */
 struct net_carried {
     double bytes, busy_ns;
@@ -171,6 +180,10 @@ struct net_ops {
      * all are used alike where they are `spread`; else such a message parts the network. False: the machine does not
      * look the same from each of them, or no memory. */
     bool (*stand_for)(struct net *net, const struct topo_alike *alike, bool spread);
+    /* NULL where a message's way has no links that are told apart. The links from `src` to `dst`, another rank, in
+     * order; 0: there are others' between them, or more than one dimension. */
+    uint32_t (*own_hops)(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes,
+                         struct net_hop hops[NET_OWN_HOPS]);
     /* May be NULL where net_fixed_path is all there is to it. Fewer links are enough from now on; false: no memory. */
     bool (*fold)(struct net *net);
 };

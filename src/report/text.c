@@ -101,8 +101,13 @@ static void print_symmetry(const struct sim_result *result, FILE *stream)
     } else if (result->plain_because == NULL) {
         (void)fprintf(stream, "1 class of ranks: rank 0 was carried out for all %u\n", result->rank_count);
     } else {
-        (void)fprintf(stream, "every rank was carried out: %s%s\n", result->plain_because,
+        (void)fprintf(stream, "every rank was carried out: %s%s", result->plain_because,
                       result->rings_at_once ? "; phases of rings were worked out at once" : "");
+        if (result->ring_phases_alike > 0) {
+            (void)fprintf(stream, ", %" PRIu64 " of %" PRIu64 " as one before them", result->ring_phases_alike,
+                          result->ring_phases);
+        }
+        (void)fputc('\n', stream);
     }
 }
 

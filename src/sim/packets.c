@@ -214,6 +214,10 @@ static void packet_start(struct sim *sim, uint32_t index)
 
 void sim_phase_start(struct sim *sim, uint32_t index)
 {
+    if (sim->rings != NULL && sim->net.contention && sim->streams.at[index].method != COLL_BY_RING) {
+        sim_order_give_up(sim); /* its messages would meet those of rings on links */
+        return;
+    }
     switch ((enum coll_method)sim->streams.at[index].method) {
     case COLL_BY_RING:
     case COLL_BY_DIRECT:

@@ -109,6 +109,8 @@ struct sim_result {
     uint32_t ranks_played;            /* how many were carried out: all of them, or rank 0 for all (symmetry.c) */
     const char *plain_because;        /* why every rank was, as half a sentence; NULL: rank 0 stands for all */
     bool rings_at_once;               /* ring phases were worked out, not played message by message (rings.c) */
+    uint64_t ring_phases;             /* of these: how many */
+    uint64_t ring_phases_alike;       /* of these: aware, those that began like one before them, and end like it */
     bool by_packets;                  /* flow or auto was asked for, and packets it was */
     struct sim_usage usage;           /* of memory, where sim_config.tensors are given */
     struct sim_stall stall;           /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */

@@ -4,10 +4,13 @@
  * of them s(r, k) = C(k) + the largest of s(r-j, 0) + (the way from r-j to r), j from 0 to k. Every ring phase has at
  * least as many steps as other members; of the rounds that a member's start can have made by then the last one counts.
  * With ways as differences of sums along the ring that is the largest of a window that slides along it, in one pass.
+ *
+ * That is where messages never wait for each other; where they may, steps are walked one by one (sim/ring_links.h).
  */
 #include "sim/rings.h"
 
 #include "sim/engine.h"
+#include "sim/ring_links.h"
 
 enum { BUCKETS = 1 << 12, LEAST_MEMBERS = 16 };
 
@@ -26,11 +29,13 @@ POOL_DEFINE(sim_ring_meetings, struct sim_ring_meeting, chain);
 struct sim_rings {
     struct sim_ring_meetings meetings;
     uint32_t buckets[BUCKETS];
-    int64_t *sums;     /* scratch: the ring twice over */
-    uint32_t *deque;   /* the same */
-    int64_t *largest;  /* by place */
-    uint32_t capacity; /* members there is scratch for */
-    uint32_t events;   /* numbers given to what puts off calls; they may come round, long after */
+    int64_t *sums;                /* scratch: the ring twice over */
+    uint32_t *deque;              /* the same */
+    int64_t *largest;             /* by place */
+    uint32_t capacity;            /* members there is scratch for */
+    uint32_t *ranks;              /* by place */
+    struct sim_ring_links *links; /* NULL: messages never wait for each other */
+    uint32_t events;              /* numbers given to what puts off calls; they may come round, long after */
 };
 
 static bool names_ranks(const struct sim *sim, const struct trace_graph *graph)
@@ -49,9 +54,9 @@ static bool names_ranks(const struct sim *sim, const struct trace_graph *graph)
 bool sim_rings_fit(const struct sim *sim)
 {
     const struct sim_config *config = sim->config;
-    bool fits = !config->no_memo && config->backend == ORR_BACKEND_UNAWARE && sim->plain_rings &&
-                config->timing == NULL && sim->endpoint_ns > 0 && !config->keep_intervals &&
-                !config->keep_issue_order && !config->system.replay_only;
+    bool fits = !config->no_memo && (config->backend == ORR_BACKEND_UNAWARE || config->backend == ORR_BACKEND_AWARE) &&
+                config->fault_count == 0 && sim->plain_rings && config->timing == NULL && sim->endpoint_ns > 0 &&
+                !config->keep_intervals && !config->keep_issue_order && !config->system.replay_only;
     for (uint32_t i = 0; i < config->traces->graph_count && fits; i++) {
         fits = !names_ranks(sim, config->traces->graphs[i]);
     }
@@ -62,8 +67,11 @@ bool sim_rings_begin(struct sim *sim)
 {
     sim->rings = mem_zalloc(sim->mem, sizeof *sim->rings);
     sim->order.watched = true;
-    return sim->rings != NULL && sim_ring_meetings_init(&sim->rings->meetings, sim->mem) &&
-           event_queue_keep_causes(&sim->queue);
+    if (sim->rings != NULL && sim->net.contention) {
+        sim->rings->links = sim_ring_links_make(sim->mem);
+    }
+    return sim->rings != NULL && (sim->rings->links != NULL || !sim->net.contention) &&
+           sim_ring_meetings_init(&sim->rings->meetings, sim->mem) && event_queue_keep_causes(&sim->queue);
 }
 
 static void free_members(struct sim *sim, struct sim_ring_meeting *meeting)
@@ -79,6 +87,7 @@ static void free_scratch(struct sim *sim)
     mem_free(sim->mem, rings->sums, (size_t)rings->capacity * 2 * sizeof *rings->sums);
     mem_free(sim->mem, rings->deque, (size_t)rings->capacity * 2 * sizeof *rings->deque);
     mem_free(sim->mem, rings->largest, (size_t)rings->capacity * sizeof *rings->largest);
+    mem_free(sim->mem, rings->ranks, (size_t)rings->capacity * sizeof *rings->ranks);
     rings->capacity = 0;
 }
 
@@ -94,6 +103,7 @@ void sim_rings_free(struct sim *sim)
         }
     }
     free_scratch(sim);
+    sim_ring_links_free(sim, rings->links);
     sim_ring_meetings_free(&rings->meetings, sim->mem);
     mem_free(sim->mem, rings, sizeof *rings);
     sim->rings = NULL;
@@ -110,7 +120,8 @@ static bool make_scratch(struct sim *sim, uint32_t members)
     rings->sums = mem_alloc(sim->mem, (size_t)members * 2 * sizeof *rings->sums);
     rings->deque = mem_alloc(sim->mem, (size_t)members * 2 * sizeof *rings->deque);
     rings->largest = mem_alloc(sim->mem, (size_t)members * sizeof *rings->largest);
-    return rings->sums != NULL && rings->deque != NULL && rings->largest != NULL;
+    rings->ranks = mem_alloc(sim->mem, (size_t)members * sizeof *rings->ranks);
+    return rings->sums != NULL && rings->deque != NULL && rings->largest != NULL && rings->ranks != NULL;
 }
 
 uint32_t sim_rings_next_event(struct sim *sim)
@@ -253,21 +264,49 @@ static void find_ends(struct sim *sim, const struct sim_ring_meeting *meeting, i
     }
 }
 
-static void settle(struct sim *sim, struct sim_ring_meeting *meeting)
+/* When each is done, in place of when it began; false: it cannot be told. */
+static bool ends_of(struct sim *sim, struct sim_ring_meeting *meeting)
 {
     const struct sim_phase *phase = meeting->phase;
     uint32_t size = phase->coll.ring.size;
-    const struct sim_stream *any = &sim->streams.at[meeting->streams[0]];
     bool reduces = phase->coll.type == COLL_REDUCE_SCATTER || phase->coll.type == COLL_ALL_REDUCE;
+    struct sim_ring_walk walk = {.size = size,
+                                 .sends = phase->coll.sends,
+                                 .reduced = reduces ? size - 1 : 0,
+                                 .endpoint_ns = sim_endpoint_delay(sim, &sim->streams.at[meeting->streams[0]]),
+                                 .memory_ns = phase->memory_ns,
+                                 .bytes = phase->coll.message_bytes,
+                                 .ranks = sim->rings->ranks,
+                                 .times = meeting->began};
+    if (sim->rings->links != NULL) {
+        for (uint32_t place = 0; place < size; place++) {
+            sim->rings->ranks[place] = rank_at(sim, meeting, place);
+        }
+        return sim_ring_links_walk(sim, sim->rings->links, &walk);
+    }
+    find_ends(sim, meeting, sum_ways(sim, meeting));
+    for (uint32_t place = 0; place < size; place++) {
+        meeting->began[place] += (walk.sends + UINT64_C(1)) * walk.endpoint_ns + walk.reduced * walk.memory_ns;
+    }
+    return true;
+}
+
+static void settle(struct sim *sim, struct sim_ring_meeting *meeting)
+{
+    const struct sim_phase *phase = meeting->phase;
+    uint64_t endpoint_ns = sim_endpoint_delay(sim, &sim->streams.at[meeting->streams[0]]);
     bool last_reduces = phase->coll.type == COLL_REDUCE_SCATTER;
-    uint64_t endpoint_ns = sim_endpoint_delay(sim, any);
-    uint64_t steps_ns = (phase->coll.sends + UINT64_C(1)) * endpoint_ns;
-    steps_ns += reduces ? (size - 1) * phase->memory_ns : 0;
     uint64_t ahead_ns = last_reduces && phase->memory_ns > 0 ? phase->memory_ns : endpoint_ns;
     uint32_t kind = last_reduces && phase->memory_ns == 0 ? SIM_CALL_RING_LAST : SIM_CALL_RING_END;
-    find_ends(sim, meeting, sum_ways(sim, meeting));
-    for (uint32_t place = 0; place < size && !sim->queue.failed; place++) {
-        uint64_t end = meeting->began[place] + steps_ns;
+    if (!ends_of(sim, meeting)) {
+        if (!sim->queue.failed) {
+            sim_order_give_up(sim);
+        }
+        return;
+    }
+    sim->result.ring_phases++;
+    for (uint32_t place = 0; place < phase->coll.ring.size && !sim->queue.failed; place++) {
+        uint64_t end = meeting->began[place];
         struct event_cause now = sim->queue.cause;
         sim->queue.cause = sim_rings_cause(end - ahead_ns, sim_rings_next_event(sim));
         sim_call_after(sim, rank_at(sim, meeting, place), end - sim->queue.now, kind, meeting->streams[place], 0);
@@ -279,8 +318,12 @@ bool sim_rings_join(struct sim *sim, uint32_t index)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
     const struct coll_ring *ring = &stream->phase->coll.ring;
-    if (ring->size < LEAST_MEMBERS || !make_scratch(sim, ring->size)) {
+    if (ring->size < LEAST_MEMBERS && sim->rings->links == NULL) {
         return false;
+    }
+    if (!make_scratch(sim, ring->size)) {
+        sim_fail_memory(sim);
+        return true;
     }
     struct sim_ring_meeting key = {.phase = stream->phase,
                                    .first = coll_ring_rank(ring, stream->rank, stream->index, 0),

@@ -3,7 +3,8 @@
  * Ring phases worked out at once. On a network without contention a member of a ring sends its next message once it has
  * sent the last and got the one before, each step a fixed time longer, so that when it is done follows from when each
  * member began: the latest of them, each with the way from it to here added, over as many steps as the phase has
- * (docs/performance.md). The last member to begin settles the ends of all; no message is an event.
+ * (docs/performance.md). With contention that takes a walk over all steps, and phases that use the same link must
+ * follow each other (sim/ring_links.h). The last member to begin settles the ends of all; no message is an event.
  *
  * What the plain engine does with the calls of a rank at one nanosecond goes by when each was put off. A phase's end
  * knows when the plain engine would have put it off, and takes its place by that; where another call has the same place

@@ -161,6 +161,7 @@ static void progress_is_seen_within_one_collective(void **state)
     bench_open(&bench, "ring:64");
     bench.config.backend = ORR_BACKEND_AWARE;
     bench.config.no_symmetry = true;
+    bench.config.no_memo = true;
     bench.config.system.preferred_dataset_splits = 1;
     work_collective(&bench.work, EVERY_RANK, 1, COLL_ALL_TO_ALL, 1 << 20);
     CHECK_OK(bench_create(&bench), &bench.err);

@@ -31,6 +31,16 @@ static void split(struct job *job, struct prng *prng)
     bench_add_group(&job->bench, 2, ranks - first, job->members + first);
 }
 
+/* On the aware network phases of different groups or chunks that meet on a link are not worked out at once; mostly they
+ * do not meet. */
+static void keep_apart(struct sim_config *config, struct prng *prng)
+{
+    if (config->backend == ORR_BACKEND_AWARE && prng_below(prng, 4) != 0) {
+        config->system.active_chunks_per_dimension = 1;
+        config->queues_per_dim = 1;
+    }
+}
+
 /* In one order on all ranks; `last` is what each did last, `before` its last collective. */
 static void put_collective(struct job *job, struct prng *prng, uint64_t id, uint64_t *last, uint64_t *before)
 {
@@ -39,7 +49,7 @@ static void put_collective(struct job *job, struct prng *prng, uint64_t id, uint
     static const uint32_t sizes[] = {64, 3000, 100000, 4000000};
     int32_t type = types[prng_below(prng, COUNT_OF(types))];
     uint64_t bytes = 1 + prng_below(prng, sizes[prng_below(prng, COUNT_OF(sizes))]);
-    bool whole = prng_below(prng, 2) == 0;
+    bool whole = prng_below(prng, job->bench.config.backend == ORR_BACKEND_AWARE ? 8 : 2) != 1;
     for (uint32_t g = 0; g < 2; g++) {
         const struct sim_group *group = &job->bench.groups[g];
         for (uint32_t i = 0; i < group->count; i++) {
@@ -57,13 +67,14 @@ static void put_collective(struct job *job, struct prng *prng, uint64_t id, uint
     }
 }
 
-static void open_job(struct job *job, uint64_t seed)
+static void open_job(struct job *job, uint64_t seed, enum orr_backend backend)
 {
     struct prng prng = {seed};
     struct bench *bench = &job->bench;
     bench_open(bench, machines[prng_below(&prng, COUNT_OF(machines))]);
     bench_use_algorithm(bench, COLL_RING, 0);
     struct sim_config *config = &bench->config;
+    config->backend = backend;
     config->policy = prng_below(&prng, 3) == 0 ? ORR_POLICY_ASTRA : ORR_POLICY_SAFE;
     config->system.preferred_dataset_splits = 1 + prng_below(&prng, 4);
     config->system.active_chunks_per_dimension = 1 + prng_below(&prng, 3);
@@ -71,6 +82,7 @@ static void open_job(struct job *job, uint64_t seed)
     config->system.optimization = prng_below(&prng, 3) == 0 ? SIM_BASELINE : SIM_LOCAL_BW_AWARE;
     config->queues_per_dim = 1 + prng_below(&prng, 2);
     config->no_symmetry = true;
+    keep_apart(config, &prng);
     for (uint32_t rank = 0; rank < config->dims.ranks; rank++) {
         job->link_factors[rank] = prng_below(&prng, 8) == 0 ? 0.5 : 1.0;
     }
@@ -93,14 +105,13 @@ static void open_job(struct job *job, uint64_t seed)
     }
 }
 
-static void phases_at_once_end_when_they_do_message_by_message(void **state)
+/* How many of the jobs were worked out at once. */
+static uint32_t compare_jobs(enum orr_backend backend, uint32_t trials)
 {
-    (void)state;
-    enum { TRIALS = 300 };
     uint32_t at_once = 0;
-    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+    for (uint64_t seed = 1; seed <= trials; seed++) {
         static struct job job;
-        open_job(&job, seed);
+        open_job(&job, seed, backend);
         enum orr_status together = bench_run(&job.bench);
         uint64_t fingerprint = bench_fingerprint(&job.bench);
         at_once += job.bench.result->rings_at_once;
@@ -111,7 +122,56 @@ static void phases_at_once_end_when_they_do_message_by_message(void **state)
         CHECK_U64(bench_fingerprint(&job.bench), fingerprint, "seed %" PRIu64 ", at once: %d", seed, was);
         bench_close(&job.bench);
     }
+    return at_once;
+}
+
+static void phases_at_once_end_when_they_do_message_by_message(void **state)
+{
+    (void)state;
+    enum { TRIALS = 300 };
+    uint32_t at_once = compare_jobs(ORR_BACKEND_UNAWARE, TRIALS);
     CHECK(at_once > TRIALS / 2, "of %u jobs %u", TRIALS, at_once);
 }
 
-TEST_MAIN(phases_at_once_end_when_they_do_message_by_message)
+static void on_links_that_messages_wait_for_they_do_too(void **state)
+{
+    (void)state;
+    enum { TRIALS = 120 };
+    uint32_t at_once = compare_jobs(ORR_BACKEND_AWARE, TRIALS);
+    CHECK(at_once > TRIALS / 3, "of %u jobs %u", TRIALS, at_once);
+}
+
+static void phases_that_begin_alike_are_walked_once(void **state)
+{
+    (void)state;
+    enum { STEPS = 40 };
+    static const struct sim_device kinds[] = {{.scale = 1}, {.scale = 1.5, .name = "x1.5"}};
+    static const uint16_t of_rank[8] = {0, 0, 0, 1};
+    struct bench bench;
+    bench_open(&bench, "ring:8");
+    bench_use_algorithm(&bench, COLL_RING, 0);
+    bench.config.backend = ORR_BACKEND_AWARE;
+    bench.config.system.preferred_dataset_splits = 4;
+    bench.config.devices = (struct sim_devices){.text = "3=x1.5", .kinds = kinds, .kind_count = 2, .of_rank = of_rank};
+    for (uint64_t id = 1; id <= 2 * STEPS; id += 2) {
+        work_compute(&bench.work, EVERY_RANK, id, 20);
+        if (id > 1) {
+            work_after(&bench.work, id - 1);
+        }
+        work_collective(&bench.work, EVERY_RANK, id + 1, COLL_ALL_REDUCE, 1 << 20);
+        work_after(&bench.work, id);
+    }
+    (void)bench_completes(&bench);
+    uint64_t fingerprint = bench_fingerprint(&bench);
+    CHECK_U64(bench.result->ring_phases, 4 * STEPS, "chunks");
+    CHECK(bench.result->ring_phases_alike >= 4 * (STEPS - 3), "%" PRIu64 " as one before them",
+          bench.result->ring_phases_alike);
+    bench.config.no_memo = true;
+    (void)bench_completes(&bench);
+    CHECK_U64(bench.result->ring_phases, 0, "message by message");
+    CHECK_U64(bench_fingerprint(&bench), fingerprint, "what comes of it");
+    bench_close(&bench);
+}
+
+TEST_MAIN(phases_at_once_end_when_they_do_message_by_message, on_links_that_messages_wait_for_they_do_too,
+          phases_that_begin_alike_are_walked_once)
