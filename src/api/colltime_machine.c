@@ -207,7 +207,7 @@ static enum orr_status make_curves(struct calib_points *points, struct orr_coll_
         made += curves[made].count > 0;
         i = end;
     }
-    timer->machine.own = (struct timing_curves){curves, made, values};
+    timer->machine.own = (struct timing_curves){.curves = curves, .count = made, .values = values};
     return made > 0 ? ORR_OK : error_set(err, ORR_EINVAL, "the measurements hold no collective of a known kind");
 }
 

@@ -3,7 +3,7 @@
  * A GPU is fitted on all rows of one node that name it, a network on all rows of several nodes that it was found for
  * (NCCL's: RCCL's steps over the network are others); first the GPUs, since a network's hops come on top of a GPU's
  * steps. What has no rows of its own takes the constants of the row it is `like`; of a network like another its few
- * rows settle the rate of trees.
+ * rows settle its rates.
  */
 #include "calib/coll_fit.h"
 
@@ -68,20 +68,46 @@ static void take_gpu(struct timing_gpu *gpu, const struct timing_gpu *from)
     }
 }
 
+/* Times of a network that is slower than the one it is like are so many times its times. */
 static void take_fabric(struct timing_fabric *fabric, const struct timing_fabric *from)
 {
-    fabric->start_nvls_us = from->start_nvls_us * fabric->slower;
-    for (unsigned p = 0; p < TIMING_PROTOS; p++) {
-        fabric->start_us[p] = from->start_us[p] * fabric->slower;
-        fabric->hop_us[p] = from->hop_us[p] * fabric->slower;
-        fabric->share[p] = from->share[p];
+    struct timing_constant to[TIMING_CONSTANTS_MOST];
+    struct timing_constant of[TIMING_CONSTANTS_MOST];
+    struct timing_fabric source = *from;
+    size_t count = timing_fabric_constants(fabric, to);
+    (void)timing_fabric_constants(&source, of);
+    for (size_t i = 0; i < count; i++) {
+        *to[i].value = *of[i].value * (strstr(to[i].name, "_us") != NULL ? fabric->slower : 1);
     }
-    for (unsigned k = 0; k < 2; k++) {
-        fabric->p2p_share[k] = from->p2p_share[k];
-        fabric->peer_us[k] = from->peer_us[k] * fabric->slower;
+    fabric->ll_channels = from->ll_channels;
+}
+
+/* Whether one of the list's words is this one, or begins it with a '*' behind. */
+static bool is_listed(const char *list, char separator, const char *word)
+{
+    const char ends[] = {separator, '\0'};
+    while (*list != '\0') {
+        size_t length = strcspn(list, ends);
+        bool begins = length > 0 && list[length - 1] == '*';
+        if (begins ? strncmp(list, word, length - 1) == 0
+                   : strlen(word) == length && strncmp(list, word, length) == 0) {
+            return true;
+        }
+        list += length + (list[length] == separator);
     }
-    fabric->tree_share = from->tree_share;
-    fabric->p2p_fade = from->p2p_fade;
+    return false;
+}
+
+/* Those constants that are on the list, or that are not. */
+static size_t choose(struct timing_constant *constants, size_t count, const char *list, bool listed)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_listed(list, ' ', constants[i].name) == listed) {
+            constants[kept++] = constants[i];
+        }
+    }
+    return kept;
 }
 
 /* Of the link's rate, what the last bytes of large collectives of the most GPUs take: `op` between its two largest
@@ -112,10 +138,10 @@ static double last_share(const struct coll_rows *rows, const struct timing_gpu *
     return count > 0 ? sum / count : 0;
 }
 
-static void hold_constant(struct timing_constant *constants, size_t count, const double *value, double held)
+static void hold_constant(struct timing_constant *constants, size_t count, const char *name, double held)
 {
     for (size_t i = 0; i < count && held > 0; i++) {
-        if (constants[i].value == value) {
+        if (strcmp(constants[i].name, name) == 0) {
             constants[i].start = constants[i].least = constants[i].most = held;
         }
     }
@@ -126,8 +152,8 @@ static void hold_large(const struct coll_rows *rows, const struct timing_gpu *gp
 {
     double gathers = last_share(rows, gpu, ORR_COLL_OP_ALL_GATHER);
     if (gpu->link == TIMING_LINK_NVLINK) {
-        hold_constant(constants, count, &gpu->share[TIMING_SIMPLE], gathers);
-        hold_constant(constants, count, &gpu->nvls_share, last_share(rows, gpu, ORR_COLL_OP_ALL_REDUCE));
+        hold_constant(constants, count, "share_simple", gathers);
+        hold_constant(constants, count, "nvls_share", last_share(rows, gpu, ORR_COLL_OP_ALL_REDUCE));
     }
 }
 
@@ -139,6 +165,7 @@ static void fit_gpus(const struct coll_rows *rows, struct coll_fit *fit, struct 
         if (fit->gpu_rows[i] >= ROWS_LEAST) {
             size_t count = timing_gpu_constants(&fit->gpus[i], constants);
             hold_large(rows, &fit->gpus[i], constants, count);
+            count = choose(constants, count, fit->gpus[i].held, false); /* from rows that cannot be restated */
             fit->gpu_errors[i] = timing_fit(constants, count, picked, fit->gpu_rows[i]);
         }
     }
@@ -173,11 +200,13 @@ static void fit_fabrics(const struct coll_rows *rows, struct coll_fit *fit, stru
         if (*fabric->like != '\0') {
             take_fabric(fabric, &fit->fabrics[timing_fabric_find(fabric->like, 0, NULL) - timing_fabric_at(0)]);
             if (fit->fabric_rows[i] > 0) {
-                const struct timing_constant tree = {&fabric->tree_share, 0.9, 0.3, 1};
-                fit->fabric_errors[i] = timing_fit(&tree, 1, picked, fit->fabric_rows[i]);
+                size_t count = timing_fabric_constants(fabric, constants);
+                count = choose(constants, count, "share_simple tree_share", true); /* its rows are large */
+                fit->fabric_errors[i] = timing_fit(constants, count, picked, fit->fabric_rows[i]);
             }
         } else if (fit->fabric_rows[i] >= ROWS_LEAST) {
             size_t count = moved_by(picked, fit->fabric_rows[i], timing_fabric_constants(fabric, constants));
+            count = choose(constants, count, fabric->held, false);
             fit->fabric_errors[i] = timing_fit(constants, count, picked, fit->fabric_rows[i]);
         }
     }
@@ -202,93 +231,65 @@ enum orr_status coll_fit_constants(struct coll_rows *rows, struct mem *mem, stru
 
 typedef void write_fn(const struct coll_fit *fit, const struct coll_rows *rows, const char *ship, FILE *out);
 
-static void calib_coll_fit_put_number(FILE *out, double value)
+static void put_names(FILE *out, const struct timing_constant *constants, size_t count)
 {
-    plain_fprintf(out, ",%.4g", value);
+    for (size_t i = 0; i < count; i++) {
+        (void)fprintf(out, ",%s", constants[i].name);
+    }
+    (void)fputs(",held,source\n", out);
 }
 
-static void put_protocols(FILE *out, const double values[TIMING_PROTOS])
+static void put_constants(FILE *out, const struct timing_constant *constants, size_t count, const char *held,
+                          const char *source)
 {
-    for (unsigned p = 0; p < TIMING_PROTOS; p++) {
-        calib_coll_fit_put_number(out, values[p]);
+    for (size_t i = 0; i < count; i++) {
+        plain_fprintf(out, ",%.4g", *constants[i].value);
     }
+    (void)fprintf(out, ",%s,", held);
+    csv_write_field(source, out);
+    (void)fputc('\n', out);
 }
 
 static void write_gpus(const struct coll_fit *fit, const struct coll_rows *rows, const char *ship, FILE *out)
 {
     static const char *const links[] = {"nvlink", "pcie", "xgmi", "torus"};
+    struct timing_constant constants[TIMING_CONSTANTS_MOST];
     (void)rows;
     (void)ship;
-    (void)fputs(
-        "name,words,like,library,sm,link,link_GBps,links,domain,nic_GBps,nic_every,nic_reach,base_ll_us,base_ll128_us,"
-        "base_simple_us,ll_us,ll128_us,simple_us,share_ll,share_ll128,share_simple,nvls_us,nvls_share,p2p_us,"
-        "p2p_share,source\n",
-        out);
+    (void)fputs("name,words,like,library,sm,link,link_GBps,links,domain,nic_GBps,nic_every,nic_reach", out);
     for (size_t i = 0; i < fit->gpu_count; i++) {
-        const struct timing_gpu *gpu = &fit->gpus[i];
-        plain_fprintf(out, "%s,%s,%s,%s,%u,%s,%g,%u,%u,%g,%u,%g", gpu->name, gpu->words, gpu->like,
-                      gpu->is_rccl                     ? "rccl"
-                      : gpu->link == TIMING_LINK_TORUS ? "other"
-                                                       : "nccl",
-                      gpu->sm, links[gpu->link], gpu->link_gbytes, gpu->links, gpu->domain, gpu->nic_gbytes,
-                      gpu->nic_every, gpu->nic_reach);
-        put_protocols(out, gpu->base_us);
-        put_protocols(out, gpu->step_us);
-        put_protocols(out, gpu->share);
-        calib_coll_fit_put_number(out, gpu->nvls_us);
-        calib_coll_fit_put_number(out, gpu->nvls_share);
-        calib_coll_fit_put_number(out, gpu->p2p_us);
-        calib_coll_fit_put_number(out, gpu->p2p_share);
-        (void)fputc(',', out);
-        csv_write_field(gpu->source, out);
-        (void)fputc('\n', out);
+        struct timing_gpu gpu = fit->gpus[i];
+        size_t count = timing_gpu_constants(&gpu, constants);
+        if (i == 0) {
+            put_names(out, constants, count);
+        }
+        plain_fprintf(out, "%s,%s,%s,%s,%u,%s,%g,%u,%u,%g,%u,%g", gpu.name, gpu.words, gpu.like,
+                      gpu.is_rccl                     ? "rccl"
+                      : gpu.link == TIMING_LINK_TORUS ? "other"
+                                                      : "nccl",
+                      gpu.sm, links[gpu.link], gpu.link_gbytes, gpu.links, gpu.domain, gpu.nic_gbytes, gpu.nic_every,
+                      gpu.nic_reach);
+        put_constants(out, constants, count, gpu.held, gpu.source);
     }
 }
 
 static void write_fabrics(const struct coll_fit *fit, const struct coll_rows *rows, const char *ship, FILE *out)
 {
+    struct timing_constant constants[TIMING_CONSTANTS_MOST];
     (void)rows;
     (void)ship;
-    (void)fputs(
-        "name,words,gpus,like,slower,node_gpus,nic_GBps,nic_every,start_ll_us,start_ll128_us,start_simple_us,start_"
-        "nvls_us,hop_ll_us,hop_ll128_us,hop_simple_us,share_ll,"
-        "share_ll128,share_simple,tree_share,p2p_share_ll,p2p_share,peer_ll_us,peer_us,small_bytes,"
-        "small_peer_us,p2p_fade,source\n",
-        out);
+    (void)fputs("name,words,gpus,like,slower,node_gpus,nic_GBps,nic_every,small_bytes,ll_channels", out);
     for (size_t i = 0; i < fit->fabric_count; i++) {
-        const struct timing_fabric *fabric = &fit->fabrics[i];
-        plain_fprintf(out, "%s,%s,%s,%s,%g,%u,%g,%u", fabric->name, fabric->words, fabric->gpus, fabric->like,
-                      fabric->slower, fabric->node_gpus, fabric->nic_gbytes, fabric->nic_every);
-        put_protocols(out, fabric->start_us);
-        calib_coll_fit_put_number(out, fabric->start_nvls_us);
-        put_protocols(out, fabric->hop_us);
-        put_protocols(out, fabric->share);
-        calib_coll_fit_put_number(out, fabric->tree_share);
-        calib_coll_fit_put_number(out, fabric->p2p_share[0]);
-        calib_coll_fit_put_number(out, fabric->p2p_share[1]);
-        calib_coll_fit_put_number(out, fabric->peer_us[0]);
-        calib_coll_fit_put_number(out, fabric->peer_us[1]);
-        calib_coll_fit_put_number(out, fabric->small_bytes);
-        calib_coll_fit_put_number(out, fabric->small_peer_us);
-        calib_coll_fit_put_number(out, fabric->p2p_fade);
-        (void)fputc(',', out);
-        csv_write_field(fabric->source, out);
-        (void)fputc('\n', out);
-    }
-}
-
-static bool is_shipped(const char *ship, const char *source)
-{
-    while (*ship != '\0') {
-        size_t length = strcspn(ship, ",");
-        bool begins = length > 0 && ship[length - 1] == '*';
-        if (begins ? strncmp(ship, source, length - 1) == 0
-                   : strlen(source) == length && strncmp(ship, source, length) == 0) {
-            return true;
+        struct timing_fabric fabric = fit->fabrics[i];
+        size_t count = timing_fabric_constants(&fabric, constants);
+        if (i == 0) {
+            put_names(out, constants, count);
         }
-        ship += length + (ship[length] == ',');
+        plain_fprintf(out, "%s,%s,%s,%s,%g,%u,%g,%u,%g,%g", fabric.name, fabric.words, fabric.gpus, fabric.like,
+                      fabric.slower, fabric.node_gpus, fabric.nic_gbytes, fabric.nic_every, fabric.small_bytes,
+                      fabric.ll_channels);
+        put_constants(out, constants, count, fabric.held, fabric.source);
     }
-    return false;
 }
 
 static void calib_coll_fit_write_curve(const struct coll_rows *rows, const struct coll_series *series, FILE *out)
@@ -322,7 +323,7 @@ static void write_curves(const struct coll_fit *fit, const struct coll_rows *row
     (void)fit;
     (void)fputs("source,gpu,nccl,nodes,gpus_per_node,op,first_log2,us\n", out);
     for (uint32_t i = 0; i < rows->series_count; i++) {
-        if (is_shipped(ship, rows->items[rows->series[i].first].source)) {
+        if (is_listed(ship, ',', rows->items[rows->series[i].first].source)) {
             calib_coll_fit_write_curve(rows, &rows->series[i], out);
         }
     }

@@ -90,10 +90,22 @@ void timing_shape_of(const struct timing_machine *machine, const struct orr_coll
 
 /* ---- the nearest curves ---- */
 
+/* The curves that speak for a shape, whatever its size: all of one GPU, of this number of ranks if there are any. */
+enum { FAMILY_MOST = 32 };
+
+struct family {
+    const struct timing_curves *set;
+    const struct timing_gpu *gpu;
+    uint32_t relation; /* 0: this GPU */
+    uint32_t count;
+    const struct timing_curve *curves[FAMILY_MOST];
+};
+
+/* Of them the nearest for a size. */
 struct found {
     const struct timing_curves *set;
     const struct timing_curve *below, *above; /* by number of ranks; the same where there is no other */
-    uint32_t relation;                        /* 0: this GPU */
+    uint32_t relation;
     const struct timing_gpu *gpu;
 };
 
@@ -119,6 +131,14 @@ struct nearest {
     uint32_t distance;
 };
 
+/* The curves that may be of an operation and of such nodes: from *first on, up to before what is returned. */
+static size_t curves_of(const struct timing_curves *set, const struct timing_shape *shape, size_t *first)
+{
+    unsigned kind = 2 * (unsigned)shape->op + (shape->nodes > 1);
+    *first = set->kinds != NULL ? set->kinds[kind] : 0;
+    return set->kinds != NULL ? set->kinds[kind + 1] : set->count;
+}
+
 static void keep_nearer(struct nearest *nearest, const struct timing_curve *curve, uint32_t distance)
 {
     if (nearest->curve == NULL || distance < nearest->distance) {
@@ -141,82 +161,92 @@ static bool is_left_out(const struct timing_machine *machine, const struct timin
            strcmp(left->gpu, curve->gpu) == 0;
 }
 
-/* What is looked for. */
-struct wanted {
-    const struct timing_machine *machine;
-    const struct timing_shape *shape;
-    double power; /* logarithm of the size */
-};
-
-static bool is_of(const struct wanted *wanted, const struct timing_curve *curve, const struct timing_gpu *gpu)
+/* Which of the machine's relatives was measured; as many as there are: none. A user's own curves are of itself. */
+static uint32_t relation_of(const struct timing_machine *machine, const struct timing_curve *curve, bool is_own)
 {
-    const struct timing_shape *shape = wanted->shape;
-    if (curve->op != (uint32_t)shape->op || curve->nodes != shape->nodes) {
-        return false;
+    const struct timing_gpu *gpu = is_own ? NULL : timing_gpu_at(curve->row);
+    uint32_t relation = 0;
+    while (!is_own && relation < machine->relative_count && gpu != machine->relatives[relation]) {
+        relation++;
     }
-    if (gpu == NULL) {
-        return true;
-    }
-    return timing_gpu_at(curve->row) == gpu && (shape->nodes == 1 || is_same_network(wanted->machine, curve)) &&
-           !is_left_out(wanted->machine, curve);
+    return relation;
 }
 
-/* Curves of one GPU (NULL: of a user's own): that of this number of ranks, or the nearest fewer and the nearest more.
- */
-static bool find_of(const struct wanted *wanted, const struct timing_curves *set, const struct timing_gpu *gpu,
-                    bool exact, struct found *found)
+/* Whether a curve may speak for the shape, of which relative it is and how far off: first those of this number of
+ * ranks, of the nearest relative; then those whose number is nearest. */
+static bool is_of(const struct timing_machine *machine, const struct timing_shape *shape,
+                  const struct timing_curve *curve, bool is_own, uint32_t *relation, uint32_t *distance)
 {
-    const struct timing_shape *shape = wanted->shape;
-    struct nearest same = {0};
+    bool is_exact = curve->gpus == shape->gpus;
+    if (curve->op != (uint32_t)shape->op || curve->nodes != shape->nodes || (shape->nodes > 1 && !is_exact)) {
+        return false;
+    }
+    *relation = relation_of(machine, curve, is_own);
+    uint32_t more = curve->gpus > shape->gpus ? curve->gpus : shape->gpus;
+    uint32_t fewer = curve->gpus > shape->gpus ? shape->gpus : curve->gpus;
+    *distance = (is_exact ? 0 : 16 * more / fewer) * TIMING_RELATIVES + *relation;
+    return is_own || (*relation < machine->relative_count && (shape->nodes == 1 || is_same_network(machine, curve)) &&
+                      !is_left_out(machine, curve));
+}
+
+/* The curves of the relative that has the nearest one. */
+static bool find_of(const struct timing_machine *machine, const struct timing_shape *shape,
+                    const struct timing_curves *set, struct family *family)
+{
+    bool is_own = set == &machine->own;
+    uint32_t best = UINT32_MAX;
+    uint32_t relation;
+    uint32_t distance;
+    size_t first;
+    size_t end = curves_of(set, shape, &first);
+    for (size_t i = first; i < end; i++) {
+        if (is_of(machine, shape, &set->curves[i], is_own, &relation, &distance) && distance < best) {
+            best = distance;
+            family->relation = relation;
+        }
+    }
+    for (size_t i = first; i < end && best != UINT32_MAX && family->count < FAMILY_MOST; i++) {
+        const struct timing_curve *curve = &set->curves[i];
+        if (is_of(machine, shape, curve, is_own, &relation, &distance) && relation == family->relation &&
+            (best >= TIMING_RELATIVES || curve->gpus == shape->gpus)) {
+            family->curves[family->count++] = curve;
+        }
+    }
+    family->set = set;
+    family->gpu = is_own ? machine->gpu : machine->relatives[family->relation];
+    return family->count > 0;
+}
+
+/* A user's own curves go before the shipped ones. */
+static bool estimate_family(const struct timing_machine *machine, const struct timing_shape *shape,
+                            struct family *family)
+{
+    family->count = 0;
+    family->relation = 0;
+    return (machine->own.count > 0 && find_of(machine, shape, &machine->own, family)) ||
+           find_of(machine, shape, &machine->shipped, family);
+}
+
+/* The curve of this number of ranks, or of the nearest fewer and the nearest more, for a size (its logarithm). */
+static struct found nearest_of(const struct timing_machine *machine, const struct timing_shape *shape,
+                               const struct family *family, double power)
+{
     struct nearest fewer = {0};
     struct nearest more = {0};
-    for (size_t i = 0; i < set->count; i++) {
-        const struct timing_curve *curve = &set->curves[i];
-        if (!is_of(wanted, curve, gpu)) {
-            continue;
-        }
-        uint32_t distance =
-            version_distance(wanted->machine->version, curve->version) + 30000 * beyond(curve, wanted->power);
-        if (curve->gpus == shape->gpus) {
-            keep_nearer(&same, curve, distance);
-        } else if (shape->nodes == 1 && curve->gpus < shape->gpus) {
+    for (uint32_t i = 0; i < family->count; i++) {
+        const struct timing_curve *curve = family->curves[i];
+        uint32_t distance = version_distance(machine->version, curve->version) + 30000 * beyond(curve, power);
+        if (curve->gpus <= shape->gpus) {
             keep_nearer(&fewer, curve, distance + 10 * (shape->gpus - curve->gpus));
-        } else if (shape->nodes == 1) {
+        } else {
             keep_nearer(&more, curve, distance + 10 * (curve->gpus - shape->gpus));
         }
     }
-    found->set = set;
-    if (same.curve != NULL) {
-        found->below = found->above = same.curve;
-        return true;
-    }
-    if (exact || (fewer.curve == NULL && more.curve == NULL)) {
-        return false;
-    }
-    found->below = fewer.curve != NULL ? fewer.curve : more.curve;
-    found->above = more.curve != NULL ? more.curve : fewer.curve;
-    return true;
-}
-
-static bool find_curves(const struct timing_machine *machine, const struct timing_shape *shape, double power,
-                        struct found *found)
-{
-    const struct wanted wanted = {machine, shape, power};
-    *found = (struct found){.gpu = machine->gpu};
-    if (machine->own.count > 0 && find_of(&wanted, &machine->own, NULL, false, found)) {
-        return true;
-    }
-    for (int exact = 1; exact >= 0; exact--) {
-        for (uint32_t relation = 0; relation < machine->relative_count; relation++) {
-            const struct timing_gpu *gpu = machine->relatives[relation];
-            if (find_of(&wanted, &machine->shipped, gpu, exact != 0, found)) {
-                found->relation = relation;
-                found->gpu = gpu;
-                return true;
-            }
-        }
-    }
-    return false;
+    return (struct found){.set = family->set,
+                          .below = fewer.curve != NULL ? fewer.curve : more.curve,
+                          .above = more.curve != NULL ? more.curve : fewer.curve,
+                          .relation = family->relation,
+                          .gpu = family->gpu};
 }
 
 /* ---- what they say ---- */
@@ -295,6 +325,9 @@ static double estimate_carried(const struct timing_machine *machine, const struc
     }
     double before = estimate_model_of(&here, &measured);
     double after = estimate_model_of(&here, shape);
+    if (curve->gpus < shape->gpus && shape->op != ORR_COLL_OP_ALL_TO_ALL) {
+        return us + fmax(after - before, 0); /* of an all-to-all each peer has less where there are more */
+    }
     return after > before ? us + (after - before) : us * after / before;
 }
 
@@ -317,10 +350,12 @@ static double release_factor(const struct timing_machine *machine, const struct 
     }
     const struct timing_curve *asked = NULL;
     const struct timing_curve *same = NULL;
-    for (size_t i = 0; i < found->set->count && *found->gpu->like != '\0'; i++) {
+    size_t first;
+    size_t end = curves_of(found->set, shape, &first);
+    for (size_t i = first; i < end && *found->gpu->like != '\0'; i++) {
         const struct timing_curve *curve = &found->set->curves[i];
-        if (strcmp(curve->gpu, found->gpu->like) != 0 || curve->op != used->op || curve->nodes != used->nodes ||
-            curve->gpus != used->gpus || is_left_out(machine, curve)) {
+        if (curve->op != used->op || curve->nodes != used->nodes || curve->gpus != used->gpus ||
+            strcmp(curve->gpu, found->gpu->like) != 0 || is_left_out(machine, curve)) {
             continue;
         }
         same = curve->version == used->version ? curve : same;
@@ -346,23 +381,60 @@ static double measured_at(const struct timing_machine *machine, const struct tim
     return below * pow(above / below, part);
 }
 
+/* ---- never less for more ---- */
+
+/* At a power of two, from the curves that are nearest there. */
+static double measured_at_power(const struct timing_machine *machine, const struct timing_shape *shape,
+                                const struct family *family, int power)
+{
+    struct timing_shape there = *shape;
+    there.bytes = ldexp(1, power);
+    struct found found = nearest_of(machine, shape, family, power);
+    return measured_at(machine, &there, &found) * release_factor(machine, &there, &found);
+}
+
+/* Whether what is looked at is one measured curve, which grows with the size. */
+static bool is_itself(const struct timing_machine *machine, const struct timing_shape *shape,
+                      const struct family *family, int below, int above)
+{
+    const struct timing_curve *curve = family->curves[0];
+    return family->count == 1 && curve->gpus == shape->gpus && below >= (int)curve->first &&
+           above < (int)(curve->first + curve->count) && machine->link_gbytes == family->gpu->link_gbytes &&
+           !(shape->nodes > 1 && shape->net_gbytes < shape->alone_gbytes) &&
+           (family->set == &machine->own || is_new(machine->version) == is_new(curve->version));
+}
+
 /* Carried to another number of ranks, rate or release, bends of the two curves lie at different sizes and can leave a
- * time that falls: then the most that a smaller size of those measured (powers of two) takes is kept. */
-enum { SMALLER = 5 };
+ * time that falls, and so can the change from one curve to the next. So times are made at powers of two, of each the
+ * most that it and smaller ones take, and between two of them by the straight line of the logarithms. Of large sizes,
+ * whose times double, the next smaller ones are enough. */
+enum { SMALLER = 5, FLAT = 20 };
+
+static int least_power(const struct family *family, int below)
+{
+    int least = below > FLAT ? below - SMALLER : below;
+    for (uint32_t i = 0; i < family->count && below <= FLAT; i++) {
+        least = (int)family->curves[i]->first < least ? (int)family->curves[i]->first : least;
+    }
+    return least > 0 ? least : 0;
+}
 
 static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
-                          const struct found *found)
+                          const struct family *family)
 {
-    double us = measured_at(machine, shape, found) * release_factor(machine, shape, found);
-    bool is_itself = found->below->gpus == shape->gpus && machine->link_gbytes == found->gpu->link_gbytes &&
-                     is_new(machine->version) == is_new(found->below->version);
-    struct timing_shape smaller = *shape;
-    smaller.bytes = exp2(ceil(log2(shape->bytes)));
-    for (int i = 0; i < SMALLER && smaller.bytes > 1 && !is_itself && found->set != &machine->own; i++) {
-        smaller.bytes /= 2;
-        us = fmax(us, measured_at(machine, &smaller, found) * release_factor(machine, &smaller, found));
+    double place = log2(shape->bytes);
+    int below = (int)floor(place);
+    double part = place - below;
+    if (is_itself(machine, shape, family, below, below + (part > 0))) {
+        struct found found = nearest_of(machine, shape, family, place);
+        return measured_at(machine, shape, &found);
     }
-    return us;
+    double most = 0;
+    for (int power = least_power(family, below); power <= below; power++) {
+        most = fmax(most, measured_at_power(machine, shape, family, power));
+    }
+    double above = part > 0 ? measured_at_power(machine, shape, family, below + 1) : most;
+    return above > most ? most * pow(above / most, part) : most;
 }
 
 /* Of another GPU or number of ranks there is nothing to hold the time against. */
@@ -408,21 +480,18 @@ static double estimate_bus_factor(const struct timing_shape *shape)
     }
 }
 
-/* Between nodes nothing is quicker than inside one of them, of an all-to-all what stays there: machines whose hosts are
- * slower than their NICs, and one node's measurements that the model does not reach. */
-static double inside_us(const struct timing_machine *machine, const struct timing_shape *shape)
+/* On more nodes nothing is quicker than what was measured on one of them, of an all-to-all what stays there, or on two:
+ * machines whose hosts are slower than their NICs, and measurements that the model does not reach. */
+static double fewer_us(const struct timing_machine *machine, const struct timing_shape *shape, uint32_t nodes)
 {
     struct timing_shape inside = *shape;
-    inside.nodes = 1;
-    inside.ranks = shape->gpus;
+    inside.nodes = nodes;
+    inside.ranks = nodes * shape->gpus;
     if (shape->op == ORR_COLL_OP_ALL_TO_ALL) {
-        inside.bytes = fmax(shape->bytes / shape->nodes, 1);
+        inside.bytes = fmax(shape->bytes * nodes / shape->nodes, 1);
     }
-    struct found found;
-    if (!find_curves(machine, &inside, log2(inside.bytes), &found)) {
-        return 0;
-    }
-    return measured_us(machine, &inside, &found);
+    struct family family;
+    return estimate_family(machine, &inside, &family) ? measured_us(machine, &inside, &family) : 0;
 }
 
 static enum orr_status estimate_check(const struct orr_coll_question *question, struct orr_error *err)
@@ -483,10 +552,11 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     }
     made.method = ORR_COLL_METHOD_MODEL;
     made.us = made.model_us;
-    struct found found;
-    double power = log2(shape.bytes);
-    if (find_curves(machine, &shape, power, &found)) {
-        made.us = measured_us(machine, &shape, &found);
+    struct family family;
+    if (estimate_family(machine, &shape, &family)) {
+        double power = log2(shape.bytes);
+        struct found found = nearest_of(machine, &shape, &family, power);
+        made.us = measured_us(machine, &shape, &family);
         made.method = method_of(machine, &shape, &found, power);
         point_of(&found, &shape, made.nearest);
         if (is_forced) {
@@ -496,9 +566,10 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     } else if (!is_forced) {
         made.algo = fastest_algo;
         made.proto = fastest_proto;
-        double inside = shape.nodes > 1 && shape.gpus > 1 ? inside_us(machine, &shape) : 0;
-        if (inside > made.us) {
-            made.us = inside;
+        double inside = shape.nodes > 1 && shape.gpus > 1 ? fewer_us(machine, &shape, 1) : 0;
+        double fewer = fmax(inside, shape.nodes > 2 ? fewer_us(machine, &shape, 2) : 0);
+        if (fewer > made.us) {
+            made.us = fewer;
             made.method = ORR_COLL_METHOD_EXTENDED;
         }
     }

@@ -16,8 +16,9 @@ struct timing_row {
     double us;
 };
 
-/* A constant that is fitted: where it is, where the descent begins, and between what it stays. */
+/* A constant that is fitted: its column, where it is, where the descent begins, and between what it stays. */
 struct timing_constant {
+    const char *name;
     double *value;
     double start, least, most;
 };
@@ -28,7 +29,7 @@ double timing_fit(const struct timing_constant *constants, size_t constant_count
 
 /* The constants of a row that are fitted. */
 /* FABRIC_PAIRS: how many of a network's constants, its last, are of exchanges of pairs alone. */
-enum { TIMING_CONSTANTS_MOST = 20, TIMING_FABRIC_PAIRS = 6 };
+enum { TIMING_CONSTANTS_MOST = 20, TIMING_FABRIC_PAIRS = 7 };
 size_t timing_gpu_constants(struct timing_gpu *gpu, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
 size_t timing_fabric_constants(struct timing_fabric *fabric, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
 

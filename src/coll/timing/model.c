@@ -15,9 +15,23 @@
 static double both(double a, double b)
 {
     double large = a > b ? a : b;
-    double share = large > 0 ? (a > b ? b : a) / large : 0;
+    double small = a > b ? b : a;
+    if (!(small > 0)) {
+        return large; /* as always inside one node */
+    }
+    double share = small / large;
     double fourth = share * share * share * share;
     return large * sqrt(sqrt(sqrt(1 + fourth * fourth)));
+}
+
+/* Steps and bytes together. Between nodes Simple's large pieces are on their way while the next are made ready, so that
+ * the longer of the two decides, with a little of the other where they are near: the third power of both. */
+static double overlapped(unsigned proto, uint32_t nodes, double latency, double transfer)
+{
+    if (proto != TIMING_SIMPLE || nodes == 1) {
+        return latency + transfer;
+    }
+    return cbrt(latency * latency * latency + transfer * transfer * transfer);
 }
 
 static double levels(uint32_t nodes)
@@ -50,11 +64,15 @@ static double torus_steps(const struct way *way)
     return axes * pow(way->shape->gpus, 1 / axes) / 2;
 }
 
-/* GB/s of a GPU's links that a group has. */
+/* GB/s of a GPU's links that a group has: through a host's bridges the fewer the more GPUs share them. */
 static double links_gbytes(const struct way *way)
 {
+    const struct timing_gpu *gpu = way->machine->gpu;
     double all = way->machine->link_gbytes;
-    return is_torus(way) ? all * 2 * torus_axes(way) / way->machine->gpu->links : all;
+    if (gpu->crowd > 0 && way->shape->gpus > 2) {
+        return all * pow(way->shape->gpus / 2.0, -gpu->crowd);
+    }
+    return is_torus(way) ? all * 2 * torus_axes(way) / gpu->links : all;
 }
 
 /* Microseconds for a byte through a GPU's links, and through a node's NICs. */
@@ -87,7 +105,30 @@ static double ring_us(const struct way *way, double turns)
     double latency = steps * gpu->step_us[way->proto] + crossings * way->machine->fabric->hop_us[way->proto];
     double inside = shape->gpus > 1 ? link_cost(way) : 0;
     double bytes = turns * shape->bytes * (ranks - 1) / ranks;
-    return start_us(way) + turns * latency + bytes * both(inside, net_cost(way));
+    return start_us(way) + overlapped(way->proto, shape->nodes, turns * latency, bytes * both(inside, net_cost(way)));
+}
+
+/* What one channel of LL sends before the next is opened: 512 threads of eight bytes. */
+static const double ll_filled = 4096;
+
+/* The bytes whose time a tree takes. With LL the first channel fills up, then further ones are opened side by side, for
+ * which the time stays, and only once all are in use it grows again. */
+static double tree_bytes(const struct way *way)
+{
+    double bytes = way->shape->bytes;
+    double channels = way->machine->fabric->ll_channels * way->shape->net_gbytes / way->machine->nic_gbytes;
+    bool fills = way->proto == TIMING_LL && way->shape->nodes > 1 && channels > 1;
+    return fills ? fmax(bytes, fmin(bytes, ll_filled) * channels) : bytes;
+}
+
+/* Microseconds for a byte of a tree through a node's NICs; of what LL and LL128 send, flags are a half and a sixteenth.
+ */
+static double tree_cost(const struct way *way)
+{
+    static const double most[TIMING_PROTOS] = {0.5, 120.0 / 128.0, 1};
+    const struct timing_fabric *fabric = way->machine->fabric;
+    double share = fmin(fabric->share[way->proto] * fabric->tree_share[way->proto], most[way->proto]);
+    return way->shape->nodes > 1 ? 1e-3 / (way->shape->net_gbytes * share) : 0;
 }
 
 /* A chain in each host, a binary tree over the hosts of a domain and one over the nodes, up and down. */
@@ -98,9 +139,10 @@ static double tree_us(const struct way *way)
     double chain = (double)shape->gpus / shape->hosts - 1 + levels(shape->hosts);
     double latency =
         2 * chain * gpu->step_us[way->proto] + 2.0 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
-    double inside = shape->gpus > 1 ? 2 * shape->bytes * link_cost(way) : 0;
-    double between = (shape->nodes == 2 ? 1 : 2) * shape->bytes * net_cost(way) / way->machine->fabric->tree_share;
-    return start_us(way) + latency + both(inside, between);
+    /* Up and down through each GPU of a chain but its ends, which lie elsewhere in every channel. */
+    double inside = shape->gpus > 1 ? 2 * (1 - 1.0 / shape->gpus) * shape->bytes * link_cost(way) : 0;
+    double between = (shape->nodes == 2 ? 1 : 2) * tree_bytes(way) * tree_cost(way);
+    return start_us(way) + overlapped(way->proto, shape->nodes, latency, both(inside, between));
 }
 
 /* Between nodes the switch waits for the network's chunks: oci's 2 x 8 H100 reach this share of one node's rate. */
@@ -157,7 +199,8 @@ static double all_to_all_us(const struct way *way)
     double pairs = fmin(shape->nodes / 2.0, FADE_MOST);
     double share = fabric->p2p_share[kind] * (pairs > 1 ? pow(pairs, -fabric->p2p_fade) : 1);
     double between = remote > 0 ? peer * remote * shape->gpus * 1e-3 / (shape->net_gbytes * share) : 0;
-    return gpu->base_us[TIMING_LL] + (shape->gpus - 1) * gpu->p2p_us + remote * each + both(inside, between);
+    double start = remote > 0 ? fmax(gpu->base_us[TIMING_LL], fabric->p2p_start_us) : gpu->base_us[TIMING_LL];
+    return start + (shape->gpus - 1) * gpu->p2p_us + remote * each + both(inside, between);
 }
 
 /* To the next rank: the last of a node crosses to the next node, through one NIC. */

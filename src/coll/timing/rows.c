@@ -139,7 +139,10 @@ const struct timing_expert *timing_expert_at(size_t index)
 
 struct timing_curves timing_curves_shipped(void)
 {
-    return (struct timing_curves){timing_curves, sizeof timing_curves / sizeof timing_curves[0], timing_curve_values};
+    return (struct timing_curves){.curves = timing_curves,
+                                  .count = sizeof timing_curves / sizeof timing_curves[0],
+                                  .values = timing_curve_values,
+                                  .kinds = timing_curve_kinds};
 }
 
 bool timing_version_parse(const char *text, uint32_t *version)

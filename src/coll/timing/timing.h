@@ -24,7 +24,7 @@ enum timing_link { TIMING_LINK_NVLINK, TIMING_LINK_PCIE, TIMING_LINK_XGMI, TIMIN
 
 /* presets/collectives/gpus.csv says what each field is. */
 struct timing_gpu {
-    const char *name, *words, *like, *source;
+    const char *name, *words, *like, *source, *held;
     bool is_rccl;
     uint32_t sm;
     enum timing_link link;
@@ -34,18 +34,21 @@ struct timing_gpu {
     double base_us[TIMING_PROTOS], step_us[TIMING_PROTOS], share[TIMING_PROTOS];
     double nvls_us, nvls_share;
     double p2p_us, p2p_share;
+    double crowd; /* power of the pairs of GPUs by which the rate of each falls where they share a host's bridges */
 };
 
 /* presets/collectives/fabrics.csv says what each field is. */
 struct timing_fabric {
-    const char *name, *words, *gpus, *like, *source;
+    const char *name, *words, *gpus, *like, *source, *held;
     uint32_t node_gpus, nic_every;
     double slower, nic_gbytes;
     double start_us[TIMING_PROTOS], start_nvls_us; /* least from launch to the first byte between nodes */
     double hop_us[TIMING_PROTOS], share[TIMING_PROTOS];
-    double tree_share, p2p_share[2], peer_us[2]; /* LL, Simple */
+    double tree_share[TIMING_PROTOS];
+    double p2p_start_us, p2p_share[2], peer_us[2]; /* LL, Simple */
     double small_bytes, small_peer_us;
-    double p2p_fade; /* power of the pairs of nodes by which an all-to-all's share falls */
+    double ll_channels; /* of a tree with LL for each NIC; 0: its bytes alone count */
+    double p2p_fade;    /* power of the pairs of nodes by which an all-to-all's share falls */
 };
 
 /* One curve: microseconds at powers of two, `count` of them from 2^first. */
@@ -65,6 +68,7 @@ struct timing_curves {
     const struct timing_curve *curves;
     size_t count;
     const float *values;
+    const uint32_t *kinds; /* the first of each operation on one node and on more, one past the last; NULL: any order */
 };
 
 #define TIMING_TUNING_TABLES(X)                                                                                        \
