@@ -10,10 +10,13 @@
 
 #include "api/report_times.h"
 #include "base/text_stream.h"
+#include "io/json.h"
 #include "io/outfile.h"
 #include "io/stream.h"
 #include "orrery.h"
+#include "report/machine.h"
 #include "report/page.h"
+#include "run/workload_find.h"
 
 struct orr_report {
     struct page page;
@@ -55,12 +58,6 @@ size_t orr_report_count(const struct orr_report *report)
     return report->page.count;
 }
 
-enum orr_status orr_report_add(struct orr_report *report, const char *name, const char *json, size_t size,
-                               struct orr_error *err)
-{
-    return page_add(&report->page, name, json, size, err);
-}
-
 /* ---- documents that a function of ours prints ---- */
 
 struct report_made {
@@ -87,6 +84,28 @@ static enum orr_status report_made_add(struct orr_report *report, struct report_
     }
     free(made->text);
     return status;
+}
+
+/* The machine of a run's document, drawn from it. */
+static enum orr_status report_add_kept_machine(struct orr_report *report, const char *name, const char *json,
+                                               size_t size, struct orr_error *err)
+{
+    struct report_made made;
+    enum orr_status status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = report_machine_kept(json, size, &report->page.mem, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_MACHINE, name, err);
+    }
+    return status;
+}
+
+enum orr_status orr_report_add(struct orr_report *report, const char *name, const char *json, size_t size,
+                               struct orr_error *err)
+{
+    enum orr_status status = page_add(&report->page, name, json, size, err);
+    return status == ORR_OK && report->page.last->kind == PAGE_RUN
+               ? report_add_kept_machine(report, name, json, size, err)
+               : status;
 }
 
 static enum orr_status report_add_output(struct orr_report *report, const char *name, const struct orr_run *run,
@@ -121,7 +140,63 @@ enum orr_status orr_report_add_run(struct orr_report *report, const char *name, 
     return status;
 }
 
+/* ---- files ---- */
+
+struct report_bytes {
+    void *bytes;
+    size_t size, capacity;
+};
+
+static enum orr_status report_read(const char *path, struct mem *mem, struct report_bytes *into, struct orr_error *err)
+{
+    struct io_stream *stream = NULL;
+    size_t got = 1;
+    enum orr_status status = io_stream_open(path, mem, &stream, err);
+    while (status == ORR_OK && got > 0) {
+        if (!mem_reserve_bytes(mem, &into->bytes, &into->capacity, into->size, 1 << 16)) {
+            status = mem_error(mem, "a document of the report", err);
+            break;
+        }
+        status = io_stream_read(stream, (char *)into->bytes + into->size, into->capacity - into->size, &got, err);
+        into->size += status == ORR_OK ? got : 0;
+    }
+    io_stream_close(stream);
+    return status;
+}
+
 /* ---- stores ---- */
+
+/* Where the folder of a lab run is still there with the result that the store has, its machine is drawn too. */
+static enum orr_status report_add_stored_machine(struct orr_report *report, const char *name, const char *stored,
+                                                 size_t stored_size, struct orr_error *err)
+{
+    struct mem *mem = &report->page.mem;
+    struct io_value *root = NULL;
+    struct report_bytes read = {0};
+    struct orr_error unsaid = {0};
+    enum orr_status status = io_json_parse(name, stored, stored_size, &report->page.arena, &root, err);
+    const struct io_value *folder = io_value_member(root, "folder");
+    const struct io_value *total = io_value_member(root, "total_ns");
+    const struct io_value *setting = io_value_member(root, "settings");
+    const char *path = NULL;
+    for (setting = setting == NULL ? NULL : setting->first; setting != NULL; setting = setting->next) {
+        const struct io_value *value = io_value_member(setting, "value");
+        if (folder != NULL && folder->kind == IO_TEXT && value != NULL && value->kind == IO_TEXT &&
+            strcmp(io_value_member(setting, "key")->text, "run_dir") == 0) {
+            path = arena_printf(&report->page.arena, "%s%s%s/result.json", value->text[0] == '/' ? "" : folder->text,
+                                value->text[0] == '/' ? "" : "/", value->text);
+        }
+    }
+    if (status == ORR_OK && path != NULL && report_read(path, mem, &read, &unsaid) == ORR_OK &&
+        io_json_parse(path, read.bytes, read.size, &report->page.arena, &root, &unsaid) == ORR_OK) {
+        const struct io_value *time = io_value_member(root, "time_ns");
+        if (time != NULL && total != NULL && time->kind == IO_INTEGER && time->integer == total->integer) {
+            status = report_add_kept_machine(report, name, read.bytes, read.size, err);
+        }
+    }
+    mem_free(mem, read.bytes, read.capacity);
+    return status;
+}
 
 static enum orr_status report_add_stored(struct orr_report *report, const char *store, int64_t run,
                                          struct orr_error *err)
@@ -137,6 +212,10 @@ static enum orr_status report_add_stored(struct orr_report *report, const char *
     if (status == ORR_OK) {
         status = orr_store_show(store, run, ORR_STORE_JSON, made.stream, err);
         status = report_made_add(report, &made, status, PAGE_STORED, name, err);
+    }
+    if (status == ORR_OK) { /* the page's own copy, which stays */
+        const struct page_document *stored = report->page.last;
+        status = report_add_stored_machine(report, name, stored->json, stored->size, err);
     }
     return status;
 }
@@ -194,28 +273,6 @@ static enum orr_status report_add_runs(struct orr_report *report, const char *st
 
 /* ---- paths ---- */
 
-struct report_bytes {
-    void *bytes;
-    size_t size, capacity;
-};
-
-static enum orr_status report_read(const char *path, struct mem *mem, struct report_bytes *into, struct orr_error *err)
-{
-    struct io_stream *stream = NULL;
-    size_t got = 1;
-    enum orr_status status = io_stream_open(path, mem, &stream, err);
-    while (status == ORR_OK && got > 0) {
-        if (!mem_reserve_bytes(mem, &into->bytes, &into->capacity, into->size, 1 << 16)) {
-            status = mem_error(mem, "a document of the report", err);
-            break;
-        }
-        status = io_stream_read(stream, (char *)into->bytes + into->size, into->capacity - into->size, &got, err);
-        into->size += status == ORR_OK ? got : 0;
-    }
-    io_stream_close(stream);
-    return status;
-}
-
 static enum orr_status report_add_text(struct orr_report *report, const char *path, struct orr_error *err)
 {
     static const char magic[] = "SQLite format 3";
@@ -224,10 +281,31 @@ static enum orr_status report_add_text(struct orr_report *report, const char *pa
     enum orr_status status = report_read(path, mem, &read, err);
     bool store = status == ORR_OK && read.size > sizeof magic && memcmp(read.bytes, magic, sizeof magic) == 0;
     if (status == ORR_OK && !store) {
-        status = page_add(&report->page, path, read.bytes, read.size, err);
+        status = orr_report_add(report, path, read.bytes, read.size, err);
     }
     mem_free(mem, read.bytes, read.capacity);
     return store ? report_add_store(report, path, err) : status;
+}
+
+/* Traces and recordings are no results yet: what makes them one. */
+static enum orr_status report_refuse_folder(struct orr_report *report, const char *folder, struct orr_error *err)
+{
+    struct run_workload found = {0};
+    struct orr_error unsaid = {0};
+    if (run_workload_find(folder, NULL, NULL, &report->page.arena, &found, &unsaid) != ORR_OK) {
+        return error_set(err, ORR_EINVAL, "%.300s: a folder without result.json; accepted: the folder of a lab run",
+                         folder);
+    }
+    return found.prefix != NULL
+               ? error_set(err, ORR_EINVAL,
+                           "%.300s: traces of %u ranks, which are run first: orrery run --workload %.300s --machine "
+                           "NAME --report FILE.html (orrery machine list has the names)",
+                           folder, found.ranks, found.prefix)
+               : error_set(err, ORR_EINVAL,
+                           "%.300s: recordings of %u ranks, which are imported and run first: orrery trace import "
+                           "%.300s -o job && orrery run --workload job --machine NAME --report FILE.html (orrery "
+                           "machine list has the names)",
+                           folder, found.ranks, folder);
 }
 
 static enum orr_status report_add_folder(struct orr_report *report, const char *folder, struct orr_error *err)
@@ -238,8 +316,7 @@ static enum orr_status report_add_folder(struct orr_report *report, const char *
         return mem_error(&report->page.mem, "a path", err);
     }
     if (stat(path, &found) != 0) {
-        return error_set(err, ORR_EINVAL, "%s: a folder without result.json; accepted: the folder of a lab run",
-                         folder);
+        return report_refuse_folder(report, folder, err);
     }
     enum orr_status status = report_add_text(report, path, err);
     path = status == ORR_OK ? arena_printf(&report->page.arena, "%s/timeline.json.gz", folder) : NULL;

@@ -44,6 +44,9 @@ static void report_json_write_settings(struct json_writer *json, const struct si
     json_write_key(json, "settings");
     json_write_object(json, false);
     json_write_member_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
+    if (config->machine != NULL) {
+        json_write_member_string(json, "machine", config->machine);
+    }
     json_write_member_string(json, "backend", report_backend_name(config->backend));
     if (result->simai != NULL) { /* rows have an order of their own, and none of what follows */
         json_write_object_end(json);

@@ -18,7 +18,7 @@ struct machine_traffic {
 };
 
 struct machine_writer {
-    const struct sim_result *result;
+    const struct report_carried *carried;
     struct mem mem;
     struct topo_graph dims; /* made of the logical dimensions, where there are no wires */
     const struct topo_graph *graph;
@@ -46,7 +46,7 @@ static uint64_t machine_links_of(const struct topo_dim *dim, uint32_t ranks)
 
 static void machine_join(struct machine_writer *writer, uint32_t *count, uint32_t a, uint32_t b, uint32_t index)
 {
-    const struct topo_dim *dim = &writer->result->config->dims.dim[index];
+    const struct topo_dim *dim = &writer->carried->dims->dim[index];
     writer->dim_of[*count] = (uint8_t)index;
     writer->dims.links[(*count)++] = (struct topo_link){
         .a = a, .b = b, .rate_bps = (uint64_t)(dim->bytes_per_ns * 8e9), .delay_ns = (uint64_t)dim->latency_ns};
@@ -55,7 +55,7 @@ static void machine_join(struct machine_writer *writer, uint32_t *count, uint32_
 /* The links of one dimension; `hub`: its first switch, and after it the next free node. */
 static void machine_join_dim(struct machine_writer *writer, uint32_t index, uint32_t *count, uint32_t *hub)
 {
-    const struct topo_dims *dims = &writer->result->config->dims;
+    const struct topo_dims *dims = writer->carried->dims;
     const struct topo_dim *dim = &dims->dim[index];
     for (uint32_t rank = 0; rank < dims->ranks; rank++) {
         uint32_t place = topo_coordinate(dim, rank);
@@ -75,7 +75,7 @@ static void machine_join_dim(struct machine_writer *writer, uint32_t index, uint
 
 static enum orr_status machine_make_dims(struct machine_writer *writer, uint64_t links, struct orr_error *err)
 {
-    const struct topo_dims *dims = &writer->result->config->dims;
+    const struct topo_dims *dims = writer->carried->dims;
     uint32_t nodes = dims->ranks;
     for (uint32_t i = 0; i < dims->count; i++) {
         nodes += dims->dim[i].kind == TOPO_SWITCH ? dims->ranks / dims->dim[i].size : 0;
@@ -119,13 +119,14 @@ static void machine_add(struct machine_writer *writer, uint32_t from, uint32_t t
 
 static void machine_add_all(struct machine_writer *writer)
 {
+    const struct report_carried *carried = writer->carried;
     struct orr_link_result link;
     struct orr_dimension_result dim;
-    for (uint32_t i = 0; report_link_row(writer->result, i, &link); i++) {
+    for (uint32_t i = 0; writer->graph == carried->wires && carried->link(carried->rows, i, &link); i++) {
         machine_add(writer, link.from, link.to, link.bytes, link.utilisation, 1);
     }
     for (uint32_t i = 0; writer->graph == &writer->dims && i < writer->dims.link_count; i++) {
-        (void)report_dimension_row(writer->result, writer->dim_of[i], &dim);
+        (void)carried->dimension(carried->rows, writer->dim_of[i], &dim);
         uint64_t each = dim.links == 0 ? 0 : dim.bytes / dim.links;
         machine_add(writer, writer->dims.links[i].a, writer->dims.links[i].b, 2 * each, dim.utilisation, 2);
     }
@@ -191,7 +192,9 @@ static void machine_write_line(const struct machine_writer *writer, uint32_t i, 
     json_write_member_u64(json, "links", line->links);
     json_write_member_bool(json, "alike", line->alike);
     json_write_member_u64(json, "rate_bps", link->rate_bps);
-    json_write_member_u64(json, "delay_ns", link->delay_ns);
+    if (!writer->carried->no_delays) {
+        json_write_member_u64(json, "delay_ns", link->delay_ns);
+    }
     json_write_member_u64(json, "bytes", traffic->bytes);
     json_write_member_fixed(json, "busy_mean", traffic->ways == 0 ? 0 : traffic->busy / traffic->ways, 6);
     json_write_member_fixed(json, "busy_most", traffic->busy_most, 6);
@@ -258,17 +261,13 @@ static enum orr_status machine_draw(struct machine_writer *writer, FILE *stream,
     return status;
 }
 
-enum orr_status report_machine_write(const struct sim_result *result, FILE *stream, struct orr_error *err)
+enum orr_status report_machine_draw(const struct report_carried *carried, FILE *stream, struct orr_error *err)
 {
-    const struct topo_dims *dims = &result->config->dims;
-    struct machine_writer writer = {.result = result};
-    uint64_t links = 0;
-    for (uint32_t i = 0; i < dims->count; i++) {
+    const struct topo_dims *dims = carried->dims;
+    struct machine_writer writer = {.carried = carried, .graph = carried->wires};
+    uint64_t links = writer.graph != NULL ? writer.graph->link_count : 0;
+    for (uint32_t i = 0; writer.graph == NULL && i < dims->count; i++) {
         links += machine_links_of(&dims->dim[i], dims->ranks);
-    }
-    if (result->network.graph != NULL) {
-        writer.graph = result->network.graph;
-        links = writer.graph->link_count;
     }
     if (dims->ranks < 2 || links == 0 || links > MACHINE_LINKS_MOST) {
         return ORR_OK;
@@ -280,4 +279,24 @@ enum orr_status report_machine_write(const struct sim_result *result, FILE *stre
     mem_free(&writer.mem, writer.dim_of, writer.dim_of == NULL ? 0 : links);
     topo_graph_free(&writer.dims);
     return status;
+}
+
+static bool machine_link_of(const void *rows, uint32_t index, struct orr_link_result *row)
+{
+    return report_link_row(rows, index, row);
+}
+
+static bool machine_dimension_of(const void *rows, uint32_t index, struct orr_dimension_result *row)
+{
+    return report_dimension_row(rows, index, row);
+}
+
+enum orr_status report_machine_write(const struct sim_result *result, FILE *stream, struct orr_error *err)
+{
+    const struct report_carried carried = {.wires = result->network.graph,
+                                           .dims = &result->config->dims,
+                                           .rows = result,
+                                           .link = machine_link_of,
+                                           .dimension = machine_dimension_of};
+    return report_machine_draw(&carried, stream, err);
 }

@@ -8,6 +8,7 @@
 #include "report/number.h"
 #include "report/rows.h"
 #include "report/table.h"
+#include "topo/graph.h"
 
 enum { MOST_LINKS = 8, SLOWDOWN_DECIMALS = 3 };
 
@@ -140,6 +141,20 @@ static void write_spread(struct json_writer *json, const char *key, const struct
     json_write_object_end(json);
 }
 
+/* Which nodes are of a kind; all others are GPUs. */
+static void write_nodes(struct json_writer *json, const struct topo_graph *graph, const char *key,
+                        enum topo_node_kind kind)
+{
+    json_write_key(json, key);
+    json_write_array(json, true);
+    for (uint32_t node = 0; graph != NULL && node < graph->node_count; node++) {
+        if (graph->kinds[node] == kind) {
+            json_write_u64(json, node);
+        }
+    }
+    json_write_array_end(json);
+}
+
 void report_network_json(struct json_writer *json, const struct sim_result *result)
 {
     const struct net_figures *network = &result->network;
@@ -163,6 +178,8 @@ void report_network_json(struct json_writer *json, const struct sim_result *resu
     json_write_member_u64(json, "messages_arrived", network->flows);
     write_spread(json, "message_time_ns", &network->duration_ns, false);
     write_spread(json, "message_slowdown", &network->slowdown_permille, true);
+    write_nodes(json, network->graph, "switches", TOPO_NODE_SWITCH);
+    write_nodes(json, network->graph, "nvswitches", TOPO_NODE_NVSWITCH);
     json_write_key(json, "links");
     json_write_array(json, false);
     struct orr_link_result row;

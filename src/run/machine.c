@@ -118,13 +118,14 @@ static enum orr_status write_files(struct orr_run_options *options, struct run_n
     if (status != ORR_OK) {
         return status;
     }
+    made->words = arena_strndup(arena, options->machine, strlen(options->machine));
     options->system = files.system;
     options->network = files.network;
     options->logical = files.logical;
     size_t texts = options->text_count + made->texts.count;
     struct orr_text *list = arena_alloc(arena, (texts + 1) * sizeof *list);
     struct orr_override *overrides = arena_alloc(arena, (options->override_count + 1) * sizeof *overrides);
-    if (list == NULL || overrides == NULL) {
+    if (list == NULL || overrides == NULL || made->words == NULL) {
         return mem_error(arena->mem, "the files of a machine", err);
     }
     memcpy(list, made->texts.text, made->texts.count * sizeof *list);

@@ -14,6 +14,7 @@ struct run_named_machine {
     struct run_machine machine;
     struct run_quantities rates, times;
     struct run_texts texts;
+    const char *words; /* as it was named */
 };
 
 /* A job of one trace needs no machine: where none is said, `gpu`. Others are left to param_run_settle, which asks. */

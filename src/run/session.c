@@ -480,6 +480,7 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     if (own.machine != NULL) {
         status = run_machine_take(&own, &opened->machine, &opened->arena, &opened->notes, err);
         opened->config.backend = own.backend;
+        opened->config.machine = opened->machine.words;
     }
     status = status == ORR_OK ? own_overrides(opened, &own, err) : status;
     if (status == ORR_OK) {

@@ -188,6 +188,7 @@ static enum orr_status run_simai_open_read_rows(struct orr_run *run, const struc
     if (status != ORR_OK) {
         return status;
     }
+    run->config.machine = run->machine.words;
     run->config.traces = &run->shared;
     run->config.dims.ranks = gpus;
     run->config.packet = &run->wired.machine;

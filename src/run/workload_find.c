@@ -194,10 +194,16 @@ enum orr_status run_workload_hint(const char *workload, struct arena *arena, str
                          workload, (int)((size_t)(name - workload) + length), workload);
     }
     if (run_workload_find_is_folder(workload) &&
-        run_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK && inside.prefix != NULL) {
-        return error_set(err, ORR_EINVAL,
+        run_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK) {
+        return inside.prefix != NULL
+                   ? error_set(
+                         err, ORR_EINVAL,
                          "%.300s: this is a folder; parameter 'workload' wants the prefix of the traces in it: %.300s",
-                         workload, inside.prefix);
+                         workload, inside.prefix)
+                   : error_set(err, ORR_EINVAL,
+                               "%.300s: this is a folder of recordings, which are imported first: orrery trace import "
+                               "%.300s -o PREFIX",
+                               workload, workload);
     }
     enum file_kind kind = file_kind_read(workload);
     return kind == FILE_KIND_UNKNOWN || kind == FILE_KIND_TRACE
@@ -349,6 +355,11 @@ enum orr_status run_workload_steps(const char *prefix, struct mem *mem, uint64_t
     arena_init(&arena, mem);
     const char *path = arena_printf(&arena, "%s.0.et", prefix);
     enum orr_status status = path == NULL ? mem_error(mem, "a path", err) : ORR_OK;
+    *steps = 0;
+    if (status == ORR_OK && !file_exists(path)) {
+        arena_free(&arena);
+        return ORR_OK;
+    }
     if (status == ORR_OK) {
         status = record_reader_open(&reader, path, mem, err);
     }

@@ -40,7 +40,7 @@ ORR_MUST_CHECK enum orr_status run_workload_hint(const char *workload, struct ar
 ORR_MUST_CHECK enum orr_status run_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena,
                                                     struct orr_error *err);
 
-/* How many different training steps the nodes of rank 0 belong to; 0: it does not say. */
+/* How many different training steps the nodes of rank 0 belong to; 0: it does not say, or it is in an archive. */
 ORR_MUST_CHECK enum orr_status run_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps,
                                                   struct orr_error *err);
 

@@ -104,6 +104,7 @@ struct trace_tensors;
 struct timing_machine; /* coll/timing/timing.h */
 
 struct sim_config {
+    const char *machine; /* in the user's words, for the reports; NULL: files describe it */
     struct topo_dims dims;
     struct sim_system system;
     struct sim_memory memory;
