@@ -111,10 +111,19 @@ static void print_symmetry(const struct sim_result *result, FILE *stream)
     }
 }
 
+static void print_untimed(const struct sim_result *result, FILE *stream)
+{
+    if (result->untimed > 0) {
+        (void)fprintf(stream, "%-11snone: no %s has a time, the step time is communication alone\n", "Compute",
+                      result->simai != NULL ? "row" : "compute node");
+    }
+}
+
 static void print_machine(const struct sim_result *result, FILE *stream)
 {
     if (result->simai != NULL) {
         report_simai_run_head(result, stream);
+        print_untimed(result, stream);
         return;
     }
     const struct topo_dims *dims = &result->config->dims;
@@ -138,10 +147,7 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     }
     (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
                   result->messages, result->events);
-    if (result->untimed > 0) {
-        (void)fprintf(stream, "%-11snone: no compute node has a time, the step time is communication alone\n",
-                      "Compute");
-    }
+    print_untimed(result, stream);
     if (result->config->explain_symmetry) {
         print_symmetry(result, stream);
     }

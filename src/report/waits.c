@@ -99,7 +99,7 @@ static void wait_on_rank(struct waits_making *making, uint32_t from, uint32_t to
                          int64_t *at)
 {
     struct report_waits *waits = making->waits;
-    bool edges = making->result->simai == NULL && graph->parents != NULL;
+    bool edges = graph->parents != NULL;
     for (uint32_t place = from; edges && place < to; place++) {
         at[interval_at(making, place)->node] = place;
     }
@@ -120,6 +120,34 @@ static void wait_on_rank(struct waits_making *making, uint32_t from, uint32_t to
     }
     for (uint32_t place = from; edges && place < to; place++) {
         at[interval_at(making, place)->node] = REPORT_NO_WAIT;
+    }
+}
+
+static int waits_by_end(const void *a, const void *b, void *context)
+{
+    const uint32_t *order = context;
+    uint32_t x = order[*(const uint32_t *)a], y = order[*(const uint32_t *)b];
+    return x < y ? -1 : x > y;
+}
+
+/* Rows of a SimAI workload have no edges: a rank goes through them one by one, whatever the thread they are shown on.
+ * `ended` is room for the rank's places. */
+static void wait_on_rows(struct waits_making *making, uint32_t from, uint32_t to, uint32_t *ended)
+{
+    struct report_waits *waits = making->waits;
+    for (uint32_t place = from; place < to; place++) {
+        ended[place - from] = place;
+    }
+    qsort_r(ended, to - from, sizeof *ended, waits_by_end, waits->order);
+    for (uint32_t place = from; place < to; place++) {
+        uint32_t low = 0;
+        for (uint32_t high = to - from; low < high;) {
+            uint32_t middle = low + (high - low) / 2;
+            bool over = interval_at(making, ended[middle])->end_ns <= interval_at(making, place)->start_ns;
+            low = over ? middle + 1 : low;
+            high = over ? high : middle;
+        }
+        waits->own[place] = low == 0 ? REPORT_NO_WAIT : (int64_t)ended[low - 1];
     }
 }
 
@@ -240,8 +268,10 @@ static enum orr_status waits_of_ranks(struct waits_making *making, struct orr_er
         most = nodes > most ? nodes : most;
     }
     int64_t *at = arena_alloc(&waits->arena, most * sizeof *at);
+    bool rows = making->result->simai != NULL;
     making->members = arena_alloc(&waits->arena, waits->count * sizeof *making->members);
-    if (at == NULL || making->members == NULL) {
+    uint32_t *ended = arena_alloc(&waits->arena, rows ? waits->count * sizeof *ended : 1);
+    if (at == NULL || making->members == NULL || ended == NULL) {
         return mem_error(waits->arena.mem, "what the intervals of the timeline waited for", err);
     }
     for (uint32_t i = 0; i < most; i++) {
@@ -253,8 +283,12 @@ static enum orr_status waits_of_ranks(struct waits_making *making, struct orr_er
         const struct trace_graph *graph = traces->ranks[rank].graph;
         for (to = from; to < waits->count && interval_at(making, to)->rank == rank; to++) {
         }
-        wait_on_rank(making, from, to, graph, at);
-        status = making->result->simai == NULL ? add_members(making, from, to, graph, err) : ORR_OK;
+        if (rows) {
+            wait_on_rows(making, from, to, ended);
+        } else {
+            wait_on_rank(making, from, to, graph, at);
+            status = add_members(making, from, to, graph, err);
+        }
     }
     match_members(making);
     return status;

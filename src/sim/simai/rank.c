@@ -146,7 +146,9 @@ void simai_part_updated(struct simai *simai, uint32_t index)
     const struct simai_cell *cell = &simai->config->program->rows[op->row].cells[op->phase];
     op_ends(simai, part.rank, simai_node_of(op->row, (enum simai_phase)op->phase, true),
             part.line == SIMAI_LINE_DATA ? SIMAI_LANE_DATA : SIMAI_LANE_MODEL, part.created_ns);
-    communicated(simai, cell->type, simai->groups[simai->group_of[cell->group][part.rank]].nccl.rank_count, cell->bytes,
+    uint32_t members = simai->groups[simai->group_of[cell->group][part.rank]].nccl.rank_count;
+    /* rows have the whole of an all-gather, results one rank's part */
+    communicated(simai, cell->type, members, cell->type == COLL_ALL_GATHER ? cell->bytes / members : cell->bytes,
                  part.created_ns);
     if (row != NULL) {
         row->comm_ns += now - part.created_ns;

@@ -269,12 +269,27 @@ static enum orr_status simai_run_loop(struct simai *simai, bool (*progress)(void
                : ORR_OK;
 }
 
+/* Computations, where none has a time: AICB writes 1 ns each without a GPU. */
+static uint64_t simai_run_untimed(const struct simai_program *program)
+{
+    uint64_t untimed = 0;
+    for (uint32_t i = 0; i < program->row_count * SIMAI_PHASES; i++) {
+        uint64_t compute_ns = program->rows[i / SIMAI_PHASES].cells[i % SIMAI_PHASES].compute_ns;
+        if (compute_ns > 1 || program->order == SIMAI_ORDER_MICRO) {
+            return 0;
+        }
+        untimed += compute_ns;
+    }
+    return untimed;
+}
+
 static enum orr_status simai_run_finish(struct simai *simai, struct orr_error *err)
 {
     struct sim_result *result = &simai->run;
     result->end_ns = simai->queue.now;
     result->events = simai->queue.handled;
     result->nodes = ops_in_all(simai);
+    result->untimed = simai_run_untimed(simai->config->program);
     for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
         struct sim_rank_result *one = &result->rows[rank];
         sim_clock_close(&simai->ranks[rank].clock, one, false, result->end_ns);
