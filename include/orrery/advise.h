@@ -52,7 +52,8 @@ struct orr_advice_trial {
 struct orr_advice {
     const char *command; /* of the job */
     const char *network; /* that all runs were simulated on; "": they were predicted */
-    uint64_t before_ns;
+    uint64_t before_ns;  /* of all its steps, as all times here */
+    uint64_t steps;      /* that it is, where it says so; 0: not told */
     uint64_t simulations;
     const char *summary; /* where the time goes, one sentence */
     const struct orr_advice_finding *findings;

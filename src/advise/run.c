@@ -15,6 +15,7 @@
 #include "report/number.h"
 #include "report/summary.h"
 #include "run/session.h"
+#include "run/workload_find.h"
 
 enum { NODES_MOST = 4 << 20, MESSAGES_MOST = 5 << 20 };
 
@@ -198,6 +199,9 @@ enum orr_status orr_advise_run(const struct orr_run_options *options, const stru
     if (options->loaded == NULL) {
         status = orr_workload_open(options->workload, options->missing_is_cpu, options->memory_limit, &loaded, err);
         job.options.loaded = loaded;
+    }
+    if (status == ORR_OK && options->workload != NULL) {
+        status = run_workload_steps(options->workload, &job.document->mem, &job.document->shown.steps, err);
     }
     status = status == ORR_OK ? advise_job_run(&job, notices, err) : status;
     status = status == ORR_OK ? advise_finish(job.document, err) : status;

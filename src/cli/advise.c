@@ -3,6 +3,8 @@
  * train`) or of a SimAI workload (`advise simai`). */
 #include "cli/run.h"
 
+#include <stdlib.h>
+
 struct advise_common {
     struct orr_advise_options advise;
     struct cli_forms forms;
@@ -16,6 +18,7 @@ static const struct param advise_rows[] = {
     {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", AT(advise.threads),
      .most = 1024, .unwritten = "all processors", .help = "Simulations at once"},
     CLI_ROW_JSON(struct advise_common, forms.json),
+    CLI_ROW_REPORT(struct advise_common, forms.report),
     {0},
 };
 
@@ -25,12 +28,59 @@ static enum orr_status advise_answer(void *context, enum orr_form form, FILE *st
     return form == ORR_FORM_JSON ? orr_advice_json(advice, stream, err) : orr_advice_print(advice, stream, err);
 }
 
-static int advise_put(const struct advise_common *common, enum orr_status status, struct orr_advice *advice,
-                      struct orr_error *err)
+/* Adds a document that is made as text. */
+static enum orr_status advise_add_text(struct orr_report *report, const char *name,
+                                       enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                                 struct orr_error *err),
+                                       void *context, struct orr_error *err)
 {
-    status = status == ORR_OK ? cli_forms_put(&common->forms, advise_answer, advice, err) : status;
+    char *text = NULL;
+    size_t size = 0;
+    enum orr_status status = cli_json_text(answer, context, &text, &size, err);
+    status = status == ORR_OK ? orr_report_add(report, name, text, size, err) : status;
+    free(text);
+    return status;
+}
+
+/* The job as its own command would show it, and the advice beside it. `add` runs the job once more. */
+static enum orr_status advise_page(const struct advise_common *common, struct orr_advice *advice,
+                                   enum orr_status (*add)(struct orr_report *report, const char *name, const void *job,
+                                                          struct orr_error *err),
+                                   const void *job, struct orr_error *err)
+{
+    struct orr_report *report = NULL;
+    enum orr_status status = orr_report_open(NULL, 0, &report, err);
+    status = status == ORR_OK ? orr_report_command(report, advice->command, err) : status;
+    status = status == ORR_OK ? add(report, advice->command, job, err) : status;
+    status = status == ORR_OK ? advise_add_text(report, advice->command, advise_answer, advice, err) : status;
+    status = status == ORR_OK ? orr_report_write(report, common->forms.report, NULL, err) : status;
+    orr_report_close(report);
+    return status;
+}
+
+static int advise_put(const struct advise_common *common, enum orr_status status, struct orr_advice *advice,
+                      enum orr_status (*add)(struct orr_report *report, const char *name, const void *job,
+                                             struct orr_error *err),
+                      const void *job, struct orr_error *err)
+{
+    struct cli_forms forms = common->forms;
+    forms.report = NULL;
+    status = status == ORR_OK ? cli_forms_put(&forms, advise_answer, advice, err) : status;
+    if (status == ORR_OK && common->forms.report != NULL) {
+        status = advise_page(common, advice, add, job, err);
+    }
     orr_advice_free(advice);
     return cli_end(status, err);
+}
+
+/* Executes a run that was opened, and closes it. */
+static enum orr_status advise_add_opened(struct orr_report *report, const char *name, enum orr_status status,
+                                         struct orr_run *run, struct orr_error *err)
+{
+    status = status == ORR_OK ? orr_run_execute(run, err) : status;
+    status = status == ORR_OK ? orr_report_add_run(report, name, run, err) : status;
+    orr_run_close(run);
+    return status;
 }
 
 /* ---- traces ---- */
@@ -50,6 +100,16 @@ static const struct param advise_run_rows[] = {
     CLI_ROW_QUIET(struct advise_run_options, quiet),
     {0},
 };
+
+static enum orr_status advise_run_add(struct orr_report *report, const char *name, const void *job,
+                                      struct orr_error *err)
+{
+    struct orr_run_options options = *(const struct orr_run_options *)job;
+    struct orr_run *run = NULL;
+    options.keep_intervals = true;
+    enum orr_status status = orr_run_open(&options, &run, err);
+    return advise_add_opened(report, name, status, run, err);
+}
 
 static int advise_run_run(const struct cli_command *self, int argc, char **argv)
 {
@@ -74,7 +134,7 @@ static int advise_run_run(const struct cli_command *self, int argc, char **argv)
     }
     status = status == ORR_OK ? orr_advise_run(&options.run, &options.common.advise, &notices, &advice, &err) : status;
     cli_warnings_end(&warnings);
-    code = advise_put(&options.common, status, advice, &err);
+    code = advise_put(&options.common, status, advice, advise_run_add, &options.run, &err);
     orr_run_options_free(&options.run);
     return code;
 }
@@ -90,7 +150,7 @@ static const struct cli_usage advise_run_usage = {
     .forms = "--workload PREFIX --machine NAME",
     .about = "Say what holds up a traced job, with evidence, and what would help: every suggestion has been simulated, "
              "and comes with the command that repeats it.",
-    .examples = "  orrery advise run -w traces/job --machine dgx-h100:2\n"
+    .examples = "  orrery advise run -w traces/job --machine dgx-h100:2 --report job.html\n"
                 "  orrery advise run -w traces/job -s system.json -n network.yml --json advice.json\n",
     .ending = "Exit codes: those of orrery run.",
 };
@@ -114,6 +174,20 @@ static enum orr_status advise_train_argument(void *into, const char *word, struc
     return cli_take_model(&options->train.model, word);
 }
 
+static enum orr_status advise_train_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    (void)form;
+    return orr_train_json(context, stream, err);
+}
+
+static enum orr_status advise_train_add(struct orr_report *report, const char *name, const void *job,
+                                        struct orr_error *err)
+{
+    struct orr_train_result result;
+    enum orr_status status = orr_train_step(job, &result, err);
+    return status == ORR_OK ? advise_add_text(report, name, advise_train_answer, &result, err) : status;
+}
+
 static int advise_train_run(const struct cli_command *self, int argc, char **argv)
 {
     struct advise_train_options options = {0};
@@ -127,7 +201,7 @@ static int advise_train_run(const struct cli_command *self, int argc, char **arg
     }
     enum orr_status status = cli_forms_check(&options.common.forms, (struct cli_inputs){&options.train.model, 1}, &err);
     status = status == ORR_OK ? orr_advise_train(&options.train, &options.common.advise, &advice, &err) : status;
-    return advise_put(&options.common, status, advice, &err);
+    return advise_put(&options.common, status, advice, advise_train_add, &options.train, &err);
 }
 
 static const struct param_table advise_train_tables[] = {
@@ -162,6 +236,16 @@ struct advise_simai_options {
 
 static const struct param advise_simai_rows[] = {CLI_ROW_QUIET(struct advise_simai_options, quiet), {0}};
 
+static enum orr_status advise_simai_add(struct orr_report *report, const char *name, const void *job,
+                                        struct orr_error *err)
+{
+    struct orr_simai_simulation options = *(const struct orr_simai_simulation *)job;
+    struct orr_run *run = NULL;
+    options.run.keep_intervals = true;
+    enum orr_status status = orr_simai_open(&options, &run, err);
+    return advise_add_opened(report, name, status, run, err);
+}
+
 static int advise_simai_run(const struct cli_command *self, int argc, char **argv)
 {
     struct advise_simai_options options = {0};
@@ -181,7 +265,7 @@ static int advise_simai_run(const struct cli_command *self, int argc, char **arg
     status =
         status == ORR_OK ? orr_advise_simai(&options.simai, &options.common.advise, &notices, &advice, &err) : status;
     cli_warnings_end(&warnings);
-    return advise_put(&options.common, status, advice, &err);
+    return advise_put(&options.common, status, advice, advise_simai_add, &options.simai, &err);
 }
 
 static const struct param_table advise_simai_tables[] = {

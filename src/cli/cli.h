@@ -263,6 +263,10 @@ struct cli_inputs {
 ORR_MUST_CHECK enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs inputs,
                                                struct orr_error *err);
 /* Asks for the answer in each form that is wanted, and writes it where it goes, each whole or not at all. */
+/* The answer as JSON in memory, which the caller frees whatever came of it. */
+ORR_MUST_CHECK enum orr_status cli_json_text(enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                                       struct orr_error *err),
+                                             void *context, char **text, size_t *size, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status cli_forms_put(const struct cli_forms *forms,
                                              enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
                                                                        struct orr_error *err),

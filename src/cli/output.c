@@ -278,6 +278,20 @@ enum orr_status cli_chart_put(const char *path,
     return status;
 }
 
+enum orr_status cli_json_text(enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                        struct orr_error *err),
+                              void *context, char **text, size_t *size, struct orr_error *err)
+{
+    *text = NULL;
+    FILE *stream = text_stream_open(text, size);
+    if (stream == NULL) {
+        return no_room(err);
+    }
+    enum orr_status status = answer(context, ORR_FORM_JSON, stream, err);
+    bool failed = fclose(stream) != 0;
+    return status == ORR_OK && failed ? no_room(err) : status;
+}
+
 static enum orr_status put_report(const struct cli_forms *forms,
                                   enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
                                                             struct orr_error *err),
@@ -285,13 +299,7 @@ static enum orr_status put_report(const struct cli_forms *forms,
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = text_stream_open(&text, &size);
-    if (stream == NULL) {
-        return no_room(err);
-    }
-    enum orr_status status = answer(context, ORR_FORM_JSON, stream, err);
-    bool failed = fclose(stream) != 0;
-    status = status == ORR_OK && failed ? no_room(err) : status;
+    enum orr_status status = cli_json_text(answer, context, &text, &size, err);
     status = status == ORR_OK
                  ? cli_report_text(forms->report, forms->argc, forms->argv, forms->argv[0], text, size, err)
                  : status;

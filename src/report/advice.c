@@ -27,8 +27,12 @@ static void advice_text_findings(const struct orr_advice *advice, FILE *stream)
 
 static void advice_text_suggestions(const struct orr_advice *advice, FILE *stream)
 {
-    (void)fprintf(stream, "\nSuggestions, each %s with the change\n",
+    (void)fprintf(stream, "\nSuggestions, each %s with the change",
                   advice->network[0] != '\0' ? "simulated" : "predicted");
+    if (advice->steps > 1) {
+        (void)fprintf(stream, " (times of all %" PRIu64 " steps)", advice->steps);
+    }
+    (void)fputc('\n', stream);
     if (advice->suggestion_count == 0) {
         (void)fprintf(stream, "  none: nothing that was tried makes the step half a percent shorter\n");
     }
@@ -45,8 +49,12 @@ static void advice_text_suggestions(const struct orr_advice *advice, FILE *strea
 void report_advice_text(const struct orr_advice *advice, FILE *stream)
 {
     (void)fprintf(stream, "Job           %s\n", advice->command);
-    (void)fprintf(stream, "Step          %s%s%s\n", report_time_long(advice->before_ns).text,
-                  advice->network[0] != '\0' ? ", simulated on " : ", predicted", advice->network);
+    uint64_t steps = advice->steps > 1 ? advice->steps : 1;
+    (void)fprintf(stream, "Step          %s", report_time_long(advice->before_ns / steps).text);
+    if (steps > 1) {
+        (void)fprintf(stream, " (%" PRIu64 " steps in %s)", steps, report_time_long(advice->before_ns).text);
+    }
+    (void)fprintf(stream, "%s%s\n", advice->network[0] != '\0' ? ", simulated on " : ", predicted", advice->network);
     (void)fprintf(stream, "Where it goes %s\n", advice->summary);
     advice_text_findings(advice, stream);
     advice_text_suggestions(advice, stream);
@@ -91,6 +99,9 @@ void report_advice_json(const struct orr_advice *advice, FILE *stream)
     json_write_member_string(&writer, "command", advice->command);
     json_write_member_string(&writer, "network", advice->network[0] != '\0' ? advice->network : NULL);
     json_write_member_u64(&writer, "before_ns", advice->before_ns);
+    if (advice->steps > 0) {
+        json_write_member_u64(&writer, "steps", advice->steps);
+    }
     json_write_member_u64(&writer, "simulations", advice->simulations);
     json_write_member_string(&writer, "summary", advice->summary);
     json_write_key(&writer, "findings");
