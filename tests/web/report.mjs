@@ -51,6 +51,24 @@ export async function reports(folder) {
     await page.context().close();
   });
 
+  await fact("what orrery says is told in Chinese too", async () => {
+    const { page } = await show("store");
+    const said = await page.locator(".bound, .advice .hint, .advice li, .advice td strong").allInnerTexts();
+    const english = said.filter((text) => /[A-Za-z]{2,} [a-z]{2,} [a-z]{2,} [a-z]{2,}/.test(text));
+    must(said.length > 12, `${said.length} sentences`);
+    must(english.length === 0, english.join(" | "));
+    await page.context().close();
+  });
+
+  await fact("results from files draw their machines, and advice stands with its job", async () => {
+    const kept = await show("compare");
+    must((await kept.page.locator("svg.machine").count()) === 2, "a machine is missing");
+    await kept.page.context().close();
+    const job = await show("advice");
+    must((await job.page.locator(".advice, .sum-bar, canvas").count()) >= 3, "advice, equation or timeline is missing");
+    await job.page.context().close();
+  });
+
   await fact("what a line of the machine carried is told in the page's language", async () => {
     const { page, said } = await show("packet");
     const lines = page.locator(".machine-line");

@@ -36,7 +36,7 @@ export interface MemoryRank {
 export interface StallFinding { kind: string; text: string; fix: string | null; ranks: number[] }
 export interface RunDocument {
   kind?: "run"; generator?: string; state: string; time_ns: number; steps: number; ranks: number; ranks_finished: number;
-  nodes: number; nodes_done: number; messages: number; events: number;
+  nodes: number; nodes_done: number; messages: number; events: number; compute_nodes_without_time?: number;
   settings: Record<string, string | number | boolean | null>;
   bound: { by: string; share_of_step: number; text: string; rank: number | null } | null;
   optimum: { ns: number; compute_ns: number; bandwidth_ns: number; latency_ns: number; times: number } | null;
@@ -62,7 +62,7 @@ export interface TrainDocument extends TrainParts {
 }
 
 export interface PlanRow extends Partial<TrainParts> {
-  tp: number; pp: number; cp: number; ep: number; dp: number; vpp: number; zero: number; micro_batch: number; recompute: string;
+  tp: number; pp: number; cp: number; ep: number; dp: number; vpp: number; zero: number; micro_batch: number; recompute: string; order?: string;
   step_time_ns: number; tokens_per_s_per_gpu: number; mfu: number; memory_bytes: number; fits: boolean; bound_by: string;
   on_front?: boolean;
 }
@@ -96,8 +96,8 @@ export interface DifferenceDocument {
 }
 
 export interface AdviceDocument {
-  kind: "advice"; summary?: string;
-  findings: { id: string; title: string; severity?: string | number; evidence?: string[]; numbers?: Record<string, number | string> }[];
+  kind: "advice"; summary?: string; steps?: number; network?: string | null;
+  findings: { id: string; title: string; share?: number; severity?: string | number; evidence?: string[]; numbers?: Record<string, number | string> }[];
   suggestions: { title: string; change?: string; before_ns?: number; after_ns?: number; gain?: number }[];
 }
 
@@ -110,7 +110,7 @@ export interface TimelineDocument {
 }
 /** A line of the drawing: all links between two boxes, and what they carried in both directions. */
 export interface MachineLine {
-  a: number; b: number; mid_x?: number; mid_y?: number; links: number; alike: boolean; rate_bps: number; delay_ns: number;
+  a: number; b: number; mid_x?: number; mid_y?: number; links: number; alike: boolean; rate_bps: number; delay_ns?: number;
   bytes: number; busy_mean: number; busy_most: number; from: number; to: number;
 }
 export interface MachineDocument {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantities as people read them: four digits and the unit that fits.
 
-function digits(value: number, most = 4): string {
+function digits(value: number, most = 4, least = 0): string {
   if (value === 0) return "0";
   const size = Math.abs(value);
   const whole = Math.floor(Math.log10(size)) + 1;
   const decimals = Math.max(0, Math.min(most - whole, most - 1));
-  return value.toLocaleString("en-US", { maximumFractionDigits: decimals, minimumFractionDigits: 0 });
+  return value.toLocaleString("en-US", { maximumFractionDigits: decimals, minimumFractionDigits: Math.min(decimals, least) });
 }
 
 export function time(ns: number): string {
   const size = Math.abs(ns);
   if (size < 1000) return `${digits(Math.round(ns))} ns`;
-  if (size < 1e6) return `${digits(ns / 1e3)} µs`;
-  if (size < 1e9) return `${digits(ns / 1e6)} ms`;
-  return `${digits(ns / 1e9)} s`;
+  if (size < 1e6) return `${digits(ns / 1e3, 4, 3)} µs`;
+  if (size < 1e9) return `${digits(ns / 1e6, 4, 3)} ms`;
+  return `${digits(ns / 1e9, 4, 3)} s`;
 }
 
 /** Exact: for hovers and tables that are copied. */
@@ -42,7 +42,7 @@ export function size(count: number): string {
 }
 
 export function percent(share: number, most = 3): string {
-  return Number.isFinite(share) ? `${digits(share * 100, most)} %` : "–";
+  return Number.isFinite(share) ? `${digits(share * 100, most, share < 1 ? most - 1 : 0)} %` : "–";
 }
 
 export function signed(share: number): string {
@@ -60,6 +60,11 @@ export function count(value: number): string {
 /** What people call a file: its name without folders and ending; of a kept run its folder's. */
 export function fileName(path: string): string {
   return path.replace(/\/result\.json$/, "").split("/").pop()?.replace(/\.(json|json\.gz|zst)$/, "") || path;
+}
+
+/** Words that stand alone, as a heading does. */
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 export function number(value: number, most = 4): string {

@@ -21,7 +21,7 @@ function widthOf(bps: number): number {
 }
 
 function lineText(line: MachineLine, wired: boolean): string {
-  const rate = `${f.number(line.rate_bps / 1e9)} Gbit/s, ${f.time(line.delay_ns)}`;
+  const rate = `${f.number(line.rate_bps / 1e9)} Gbit/s${line.delay_ns === undefined ? "" : `, ${f.time(line.delay_ns)}`}`;
   const busy = line.links > 1 ? s("busyOfMany", { mean: f.percent(line.busy_mean), most: f.percent(line.busy_most), from: line.from, to: line.to })
     : wired ? s("busyOfOne", { most: f.percent(line.busy_most), from: line.from, to: line.to }) : s("busyOfDimension", { most: f.percent(line.busy_mean) });
   const what = line.links > 1 ? s(line.alike ? "linksAlike" : "linksUnlike", { n: f.count(line.links), rate }) : `${line.from} – ${line.to}: ${rate}`;

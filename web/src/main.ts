@@ -46,7 +46,7 @@ function besidesOf(own: Named[]): Besides {
 function collect(report: Report): { results: Result[]; loose: Section[] } {
   const results: Result[] = [];
   const loose: Section[] = [];
-  const owned = new Set(report.entries.flatMap((entry, index) => (entry.kind === "run" ? behind(report.entries, index) : [])));
+  const owned = new Set(report.entries.flatMap((entry, index) => (entry.kind === "run" || entry.kind === "stored" ? behind(report.entries, index) : [])));
   report.entries.forEach((entry, index) => {
     switch (entry.kind) {
       case "run": results.push(runResult(entry.document, besidesOf(behind(report.entries, index)), entry.name, entry.command)); break;
@@ -57,7 +57,7 @@ function collect(report: Report): { results: Result[]; loose: Section[] } {
       case "plan": results.push(planResult(entry.document, entry.name, entry.command)); break;
       case "sweep": results.push(sweepResult(entry.document, entry.name, entry.command)); break;
       case "store": results.push(storeResult(entry.document, entry.name)); break;
-      case "stored": results.push(storedResult(entry.document)); break;
+      case "stored": results.push(storedResult(entry.document, besidesOf(behind(report.entries, index)).machine)); break;
       case "difference": loose.push(differenceSection(entry.document, entry.name)); break;
       case "advice": loose.push(adviceSection(entry.document)); break;
       case "timeline":

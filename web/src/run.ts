@@ -6,7 +6,7 @@ import { equation, type Part, type Sum } from "./equation";
 import * as f from "./format";
 import { drawing } from "./machine";
 import type { Result } from "./result";
-import { s, type Key } from "./strings";
+import { s, told, type Key } from "./strings";
 import { TimelineView } from "./timeline";
 import type { Timeline } from "./timeline-data";
 import { besideTimes } from "./times";
@@ -201,12 +201,12 @@ function wires(network: NetworkFigures): Child {
 }
 
 function machine(document: RunDocument, drawn: MachineDocument | null): Section | null {
-  const dims = document.dimensions.filter((dim) => dim.size > 1);
+  const dims = document.network ? [] : document.dimensions.filter((dim) => dim.size > 1); // wires tell by themselves
   if (dims.length === 0 && !document.network) return null;
   return section(s("links"), null, drawn && drawing(drawn),
     dims.length > 0 && [h("h4", {}, s("dimensions")), table(s("dimensions"), [
       { head: s("dimension"), cell: (dim) => `${document.dimensions.indexOf(dim)}: ${dim.kind} ${dim.size}` },
-      { head: s("bandwidth"), cell: (dim) => `${f.number(dim.bandwidth_gibytes_per_s)} GiB/s`, number: true },
+      { head: f.capital(s("bandwidth")), cell: (dim) => `${f.number(dim.bandwidth_gibytes_per_s)} GiB/s`, number: true },
       { head: s("latency"), cell: (dim) => f.time(dim.latency_ns), number: true },
       { head: s("messages"), cell: (dim) => f.count(dim.messages), number: true },
       { head: s("bytes"), cell: (dim) => f.bytes(dim.bytes), number: true },
@@ -283,7 +283,7 @@ function criticalSection(timeline: Timeline): Section | null {
   const gap = Math.max(0, timeline.end - covered);
   const label: Record<string, Key> = { compute: "compute", comm: "communication", memory: "exposedOther", cpu: "exposedOther" };
   return section(s("critical"), s("criticalHint"),
-    bars([...[...byKind].sort((a, b) => b[1] - a[1]).map(([kind, ns]) => ({ label: s(label[kind] ?? "compute"), value: ns, text: `${f.time(ns)} · ${f.percent(ns / timeline.end)}`, colour: `var(--${kind})` })),
+    bars([...[...byKind].sort((a, b) => b[1] - a[1]).map(([kind, ns]) => ({ label: f.capital(s(label[kind] ?? "compute")), value: ns, text: `${f.time(ns)} · ${f.percent(ns / timeline.end)}`, colour: `var(--${kind})` })),
       ...(gap > 0 ? [{ label: s("gap"), value: gap, text: `${f.time(gap)} · ${f.percent(gap / timeline.end)}`, colour: "var(--idle)" }] : [])], timeline.end),
     table(s("critical"), [
       { head: s("name"), cell: (row) => row.name, sort: (row) => row.name }, { head: s("type"), cell: (row) => row.type },
@@ -298,6 +298,10 @@ function stall(document: RunDocument): Child {
     h("ul", {}, document.stall.findings.map((one) => h("li", {}, one.text, one.fix !== null && h("em", {}, ` ${one.fix}`)))));
 }
 
+function untimed(document: RunDocument): Child {
+  return (document.compute_nodes_without_time ?? 0) > 0 && h("p", { class: "alert", role: "note" }, h("strong", {}, s("untimed")));
+}
+
 /** What belongs to a run and stands in documents of its own. */
 export interface Besides { timeline?: Timeline | null; machine?: MachineDocument; times?: TimesDocument }
 
@@ -307,17 +311,19 @@ export function runResult(document: RunDocument, besides: Besides, name: string,
   for (const [key, value] of Object.entries(document.settings)) if (value !== null) settings[key] = String(value);
   const workload = settings["workload"]?.split("/").pop();
   const shape = document.dimensions.map((dim) => `${dim.kind} ${dim.size}`).join(" × ");
+  const machineName = settings["machine"] ?? shape;
+  const steps = Math.max(1, document.steps);
   const what = (): Section => section(s("what"), null, facts([
-    [s("state"), document.state === "finished" ? s("finished") : document.state], [s("workload"), settings["workload"] ?? null], [s("ranks"), f.count(document.ranks)],
-    [s("machine"), shape], [s("network"), settings["backend"] ?? null], [s("policy"), settings["policy"] ?? null],
+    [s("state"), told(document.state)], [s("workload"), settings["workload"] ?? null], [s("ranks"), f.count(document.ranks)],
+    [s("machine"), machineName], [s("dimensions"), machineName === shape ? null : shape], [s("network"), settings["backend"] ?? null], [s("policy"), settings["policy"] ?? null],
     [s("nodes"), f.count(document.nodes)], [s("messages"), f.count(document.messages)],
     [s("optimum"), document.optimum ? s("optimumText", { time: f.time(document.optimum.ns), times: f.number(document.optimum.times, 3) }) : null]]),
-  document.bound && h("p", { class: "bound" }, document.bound.text));
+  document.bound && h("p", { class: "bound" }, told(document.bound.text)));
   return {
-    title: /^orrery /.test(name) ? workload ?? name : f.fileName(name), subtitle: `${f.count(document.ranks)} ranks · ${shape || ""} · ${settings["backend"] ?? ""}`, command, settings,
-    sum: sumOf(document, timeline), figures: [[s("stepTime"), f.time(document.time_ns)], [s("ranks"), f.count(document.ranks)],
+    title: /^orrery /.test(name) ? workload ?? name : f.fileName(name), subtitle: [`${f.count(document.ranks)} ranks`, machineName, settings["backend"]].filter((word) => word).join(" · "), command, settings,
+    sum: sumOf(document, timeline), figures: [[s("stepTime"), f.time(document.time_ns / steps)], ...(steps > 1 ? [[s("steps"), s("ofSteps", { n: f.count(steps), time: f.time(document.time_ns) })] as [string, string]] : []), [s("ranks"), f.count(document.ranks)],
       ...(document.optimum ? [[s("optimum"), f.time(document.optimum.ns)] as [string, string]] : [])],
-    above: () => [stall(document), equationByRank(document, timeline)],
+    above: () => [stall(document), untimed(document), equationByRank(document, timeline)],
     sections: () => [what(), timeline && timelineSection(timeline, name), timeline && criticalSection(timeline), collectives(document, besides.times ?? null), machine(document, besides.machine ?? null), packets(document.network), memory(document)]
       .filter((one): one is Section => one !== null),
   };

@@ -82,6 +82,13 @@ const table = {
   optimum: ["Optimum", "理論下限"],
   optimumText: ["{time}; the run takes {times} times that", "{time}；這次執行是它的 {times} 倍"],
   warnings: ["Stalled", "停滯"],
+  untimed: ["No compute node has a time: each takes 1 ns, so this is communication alone, not a step.", "沒有任何計算節點有時間：每個只算 1 ns，因此這只是通訊，不是一個訓練步。"],
+  steps: ["Steps", "步數"],
+  ofSteps: ["{n} steps in {time}", "{n} 步共 {time}"],
+  severityHigh: ["high", "高"],
+  severityMedium: ["medium", "中"],
+  severityLow: ["low", "低"],
+  ofStep: ["{share} of the step", "占單步的 {share}"],
   // timeline
   timeline: ["Timeline", "時間軸"],
   timelineHint: ["Drag to move, scroll with Ctrl or pinch to zoom, hover for details; with the keyboard: arrows, + and −, Home, n for the next match.", "拖曳平移，Ctrl＋滾輪或雙指縮放，滑過看細節；鍵盤：方向鍵、＋／−、Home、n 跳到下一個符合項。"],
@@ -142,20 +149,6 @@ const table = {
   measured: ["Measured", "實測"],
   source: ["Source", "來源"],
   ofMachine: ["link of the machine", "機器的連線"],
-  // what a drawing says, part by part, as orrery writes it
-  labelServer: ["server", "伺服器"],
-  labelRack: ["rack", "機櫃"],
-  labelBlock: ["block", "區塊"],
-  labelPod: ["pod", "pod"],
-  labelAlike: ["{what} (1 of {n})", "{what}（{n} 之一）"],
-  labelGpus: ["{n} GPUs", "{n} 個 GPU"],
-  labelLinkRate: ["{rate} Gbps a link", "每條連線 {rate} Gbps"],
-  labelLinks: ["{n} links of {rate} Gbps", "{n} 條 {rate} Gbps 連線"],
-  labelLinksRange: ["{n} links of {least} to {most} Gbps", "{n} 條 {least} 到 {most} Gbps 連線"],
-  labelEach: ["{n} x {rate} Gbps to each", "各 {n} 條 {rate} Gbps"],
-  labelMore: ["and {n} more", "還有 {n} 個"],
-  labelGroups: ["{n} more groups", "還有 {n} 組"],
-  labelGroup: ["group {n}", "第 {n} 組"],
   linkHeat: ["Utilisation of every link, from (row) to (column)", "每條連線的使用率：從（列）到（行）"],
   trafficMatrix: ["Bytes over every link, from (row) to (column)", "每條連線的位元組：從（列）到（行）"],
   busiest: ["Busiest links", "最忙的連線"],
@@ -206,7 +199,9 @@ const table = {
   predicted: ["Predicted", "預測"],
   simulated: ["Simulated", "模擬"],
   // plan
+  plan: ["Plan", "方案"],
   plans: ["Plans", "方案"],
+  order: ["Order of ranks", "rank 順序"],
   planHint: ["{predicted} of {plans} plans predicted; {large} need too much memory, {refused} are not legal. No plan can be faster than {bound}.", "共 {plans} 種方案，已預測 {predicted} 種；{large} 種記憶體不足，{refused} 種不合法。任何方案都不會快於 {bound}。"],
   pareto: ["Step time against memory: plans on the front are neither slower nor larger than another", "單步時間對記憶體：前緣上的方案沒有比別的又慢又大"],
   onFront: ["on the front", "在前緣上"],
@@ -219,6 +214,8 @@ const table = {
   sweepHint: ["{points} points: {done} done, {stalled} stalled, {failed} failed.", "{points} 個點：{done} 完成、{stalled} 停滯、{failed} 失敗。"],
   sweepChart: ["Time by {key}", "時間隨 {key} 變化"],
   point: ["Point", "點"],
+  points: ["Points", "點數"],
+  bestOf: ["Sweep: the best of {n} points", "掃描：{n} 個點中最佳"],
   toBest: ["To the best", "與最佳之比"],
   communication: ["Communication", "通訊"],
   exposed: ["Exposed", "未遮蓋"],
@@ -245,6 +242,7 @@ const table = {
   advice: ["Advice", "建議"],
   findings: ["Findings", "發現"],
   suggestions: ["Suggestions, each simulated with the change made", "建議（每一項都改了再模擬過）"],
+  suggestionsPredicted: ["Suggestions, each predicted with the change made", "建議（每一項都改了再預測過）"],
   gain: ["Gain", "改善"],
   noFindings: ["Nothing stands out.", "沒有特別突出的問題。"],
   // the live page
@@ -323,17 +321,215 @@ export function s(key: Key, values: Record<string, string | number> = {}): strin
   return table[key][language].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
 }
 
-const LABELS: Key[] = ["labelServer", "labelRack", "labelBlock", "labelPod", "labelAlike", "labelGpus", "labelLinkRate", "labelLinksRange", "labelLinks", "labelEach", "labelMore", "labelGroups", "labelGroup"];
+/*
+ * What orrery itself says in its documents: bounds, advice, drawings, stores. {x} stands for a number, a name, or for
+ * another phrase of this list. The English is the program's; a sentence that is not here is shown as it was written.
+ */
+const said: readonly (readonly [string, string])[] = [
+  // what bounds a run
+  ["Bound by {what}: {share} of the step on every rank; exposed communication takes {comm}.", "受限於{what}：每個 rank 上占單步的 {share}；未被遮蓋的通訊占 {comm}。"],
+  ["Bound by {what}: {share} of the step on a mean rank (rank {n} works longest, {time} of {step}); exposed communication takes {comm}.", "受限於{what}：平均每個 rank 占單步的 {share}（rank {n} 工作最久，{step} 中的 {time}）；未被遮蓋的通訊占 {comm}。"],
+  ["{comm}; in a profiler's recording part of the host's time is the profiler's own work, which orrery calib fit takes out", "{comm}；profiler 錄製的主機時間有一部分是 profiler 自己的工作，orrery calib fit 可扣除"],
+  ["Bound by imbalance: rank {n} works {most}, a mean rank {mean}; that difference is {share} of the step, which the others spend waiting.", "受限於不平衡：rank {n} 工作 {most}，平均 {mean}；差距占單步的 {share}，其他 rank 都在等。"],
+  ["Bound by idling: a mean rank has nothing in flight for {share} of the step, rank {n} for {most}; rank {last} finishes last.", "受限於閒置：平均每個 rank 有 {share} 的時間沒有任何工作，rank {n} 有 {most}；rank {last} 最後完成。"],
+  ["Bound by waiting for receives: {share} of the step is exposed communication, and receives are {part} of the time in communication; rank {n} has most of it, {time}.", "受限於等待接收：單步的 {share} 是未被遮蓋的通訊，其中接收占通訊時間的 {part}；rank {n} 最多，{time}。"],
+  ["Bound by launching communications: a mean rank launches {n}, each of which takes {time} before it starts, {share} of the step.", "受限於發出通訊：平均每個 rank 發出 {n} 次，每次開始前要 {time}，占單步的 {share}。"],
+  ["Bound by communication: {share} of the step is exposed communication{rest}", "受限於通訊：單步的 {share} 是未被遮蓋的通訊{rest}"],
+  ["Bound by communication (bandwidth): {share} of the step is exposed communication{rest}", "受限於通訊（頻寬）：單步的 {share} 是未被遮蓋的通訊{rest}"],
+  ["Bound by communication (latency): {share} of the step is exposed communication{rest}", "受限於通訊（延遲）：單步的 {share} 是未被遮蓋的通訊{rest}"],
+  ["Bound by communication (endpoints): {share} of the step is exposed communication{rest}", "受限於通訊（端點）：單步的 {share} 是未被遮蓋的通訊{rest}"],
+  [", all of it {what}; {rest}", "，全部是 {what}；{rest}"],
+  [", all of it {what}.", "，全部是 {what}。"],
+  [", mostly {what} ({share} of the time in communication); {rest}", "，主要是 {what}（占通訊時間的 {share}）；{rest}"],
+  [", mostly {what} ({share} of the time in communication).", "，主要是 {what}（占通訊時間的 {share}）。"],
+  ["dimension {n} ({kind}) is busiest, at {share} of what its links can carry; {rest}", "第 {n} 維（{kind}）最忙，用到連線能力的 {share}；{rest}"],
+  ["dimension {n} ({kind}) is busiest, at {share} of what its links can carry.", "第 {n} 維（{kind}）最忙，用到連線能力的 {share}。"],
+  ["link {a} > {b} ({rate} Gbit/s) is busiest, at {share} of what it can carry.", "連線 {a} > {b}（{rate} Gbit/s）最忙，用到其能力的 {share}。"],
+  ["its mean message ({size}) takes {send} to send, {way} on the way, {end} at the endpoint.", "平均一則訊息（{size}）送出要 {send}，路上 {way}，端點 {end}。"],
+  ["The run did not end, so what would bound it cannot be said.", "執行沒有結束，無法判斷受限於什麼。"],
+  ["Nothing bounds the run: it takes no time.", "執行不花時間，沒有任何限制。"],
+  ["the device's memory, which most kernels wait for", "裝置記憶體（多數 kernel 在等它）"],
+  ["the host (CPU operators)", "主機（CPU 運算子）"],
+  ["remote memory", "遠端記憶體"],
+  ["compute", "計算"],
+  ["communication", "通訊"],
+  ["{what} comm", "{what}通訊"],
+  ["pipeline bubble", "管線氣泡"], ["pipeline sends", "管線傳送"], ["launch", "等待主機"], ["optimizer", "最佳化器"],
+  // advice on traces: what was found
+  ["a mean rank spends {compute} in compute, {comm} in exposed communication ({moving} bytes that move, {late} waiting for other ranks), {other} in the host and memory, {idle} idle", "平均每個 rank 的時間：計算 {compute}，未被遮蓋的通訊 {comm}（資料傳輸 {moving}，等待其他 rank {late}），主機與記憶體 {other}，閒置 {idle}"],
+  ["a mean rank spends {compute} in compute, {comm} in exposed communication, {other} in the host and memory, {idle} idle", "平均每個 rank 的時間：計算 {compute}，未被遮蓋的通訊 {comm}，主機與記憶體 {other}，閒置 {idle}"],
+  ["a mean rank spends {compute} in compute, {comm} in exposed communication, {idle} idle; the workload has no compute times, so that this is communication alone", "平均每個 rank 的時間：計算 {compute}，未被遮蓋的通訊 {comm}，閒置 {idle}；工作負載沒有計算時間，因此只有通訊"],
+  ["a mean rank spends {compute} in compute, {comm} in exposed communication, {idle} idle", "平均每個 rank 的時間：計算 {compute}，未被遮蓋的通訊 {comm}，閒置 {idle}"],
+  ["Rank {n} is slower than the others", "rank {n} 比其他的慢"],
+  ["{n} ranks are slower than the others", "{n} 個 rank 比其他的慢"],
+  ["Ranks have different amounts of work", "各 rank 的工作量不同"],
+  ["rank {n} works {time}, the median rank {median} ({times} times as long)", "rank {n} 工作 {time}，中位數 {median}（{times} 倍）"],
+  ["work of ranks: least {least} (rank {a}), mean {mean}, most {most} (rank {b})", "各 rank 的工作：最少 {least}（rank {a}），平均 {mean}，最多 {most}（rank {b}）"],
+  ["Ranks arrive at collectives at different times", "各 rank 到達集合通訊的時間不同"],
+  ["a mean rank waits {time} in collectives for the last member to come, {share} of the step", "平均每個 rank 在集合通訊裡等最後到的成員 {time}，占單步的 {share}"],
+  ["rank {n} comes last in {k} of {all} collectives that wait; others wait {time} for it", "有等待的 {all} 次集合通訊中，rank {n} 有 {k} 次最後到；其他 rank 共等它 {time}"],
+  ["most of it in {what} of {size} among {n} ranks", "大多在 {n} 個 rank 的 {what}（{size}）"],
+  ["Ranks wait for others to send as in a pipeline's bubble", "rank 等待他人傳送，如同管線氣泡"],
+  ["a mean rank waits {time} for messages that have not been sent yet, {share} of the step", "平均每個 rank 等待尚未送出的訊息 {time}，占單步的 {share}"],
+  ["rank {a} has most exposed communication, {most}; rank {b} least, {least}", "未被遮蓋的通訊：rank {a} 最多，{most}；rank {b} 最少，{least}"],
+  ["{what} of {size} among {n} ranks: exposed for {time} on a mean rank, GB/s on the bus: {rate}", "{n} 個 rank 的 {what}（{size}）：平均每個 rank 有 {time} 未被遮蓋，匯流排 {rate} GB/s"],
+  ["{what} of {size} among {n} ranks: exposed for {time} on a mean rank", "{n} 個 rank 的 {what}（{size}）：平均每個 rank 有 {time} 未被遮蓋"],
+  ["dimension {n} ({kind}): a mean message of {size} takes {send} to send and {way} on the way", "第 {n} 維（{kind}）：平均 {size} 的訊息，送出要 {send}，路上 {way}"],
+  ["The links of dimension {n} hold collectives up", "第 {n} 維的連線拖慢集合通訊"],
+  ["dimension {n} ({kind}) has {rate} GB/s a link, dimension {m} has {other}", "第 {n} 維（{kind}）每條連線 {rate} GB/s，第 {m} 維 {other}"],
+  ["Exposed communication is bound by bandwidth", "未被遮蓋的通訊受限於頻寬"],
+  ["Exposed communication is bound by latency: messages are small", "未被遮蓋的通訊受限於延遲：訊息太小"],
+  ["Exposed communication is bound by the endpoints: delays, and adding up what arrives", "未被遮蓋的通訊受限於端點：延遲與收到後的加總"],
+  ["simulated: twice the bandwidth takes {bandwidth} off the step, half the latency {latency}, half the time at the endpoints {endpoint}", "模擬結果：頻寬加倍可省單步的 {bandwidth}，延遲減半 {latency}，端點時間減半 {endpoint}"],
+  ["{n} switches have less bandwidth upwards than to the hosts", "{n} 台交換器往上的頻寬小於往主機的頻寬"],
+  ["{n} switch has less bandwidth upwards than to the hosts", "{n} 台交換器往上的頻寬小於往主機的頻寬"],
+  ["switch {n}: hosts can send {into} Gbit/s into it, it can send {on} Gbit/s on ({ratio} : 1)", "交換器 {n}：主機可送入 {into} Gbit/s，往上只能送出 {on} Gbit/s（{ratio}：1）"],
+  ["its busiest link upwards, {a} > {b}, is busy {share} of the step; its busiest host link {host}", "往上最忙的連線 {a} > {b} 忙碌占單步的 {share}；往主機最忙的連線 {host}"],
+  ["Link {a} > {b} is slower than the others", "連線 {a} > {b} 比其他的慢"],
+  ["link {a} > {b} has {rate} Gbit/s, the other links that carry traffic like it {mean} in the mean", "連線 {a} > {b} 為 {rate} Gbit/s，承載同類流量的其他連線平均 {mean}"],
+  ["it is busy {share} of the step, the others {others}", "它忙碌占單步的 {share}，其他 {others}"],
+  ["Exposed communication leaves links idle: messages are small or wait for each other", "通訊未被遮蓋而連線閒置：訊息太小或彼此等待"],
+  ["link {a} > {b} ({rate} Gbit/s) is busiest, {share} of the step", "連線 {a} > {b}（{rate} Gbit/s）最忙，占單步的 {share}"],
+  ["half of {n} messages take more than {time}; the slowest {most}", "{n} 則訊息中有一半超過 {time}；最慢 {most}"],
+  ["The device waits for the host", "裝置在等主機"],
+  ["The device waits for remote memory", "裝置在等遠端記憶體"],
+  ["a mean rank has nothing on the device but operators of the CPU in flight for {share} of the step", "平均每個 rank 有 {share} 的時間裝置閒置，只有 CPU 運算子在執行"],
+  ["a mean rank has nothing on the device but accesses to remote memory in flight for {share} of the step", "平均每個 rank 有 {share} 的時間裝置閒置，只有遠端記憶體存取"],
+  ["in a profiler's recording part of the host's time is the profiler's own work, which orrery calib fit takes out", "profiler 錄製的主機時間有一部分是 profiler 自己的工作，orrery calib fit 可扣除"],
+  ["every communication waits {time} to be launched", "每次通訊發出前等 {time}"],
+  ["Ranks have nothing in flight", "rank 沒有任何工作在執行"],
+  ["a mean rank is idle {share} of the step, rank {n} longest: {time}", "平均每個 rank 閒置占單步的 {share}，rank {n} 最久：{time}"],
+  ["{share} of it after a rank's last node, while others still work", "其中 {share} 在 rank 做完最後一個節點之後，其他 rank 還在工作"],
+  ["Kernels wait for the device's memory", "kernel 在等裝置記憶體"],
+  ["{share} of the compute time is in kernels that memory bounds by the roofline", "依 roofline，計算時間的 {share} 在受限於記憶體的 kernel"],
+  ["{n} operations a byte in the mean; the device needs {need} to be bound by arithmetic", "平均每位元組 {n} 次運算；要受限於算力，裝置需要 {need}"],
+  ["{n} ranks do not fit into the device's memory", "{n} 個 rank 放不進裝置記憶體"],
+  ["{n} rank does not fit into the device's memory", "{n} 個 rank 放不進裝置記憶體"],
+  ["rank {n} is over by most; {bytes} of all ranks go elsewhere, from {time} on", "rank {n} 超出最多；所有 rank 共 {bytes} 要放到別處，從 {time} 起"],
+  // advice on training steps and SimAI workloads: what was found
+  ["kernels {kernels}, communication that shows {comm}, bubble {bubble}, host {host}; MFU {mfu} %, {used} of {device} GB", "kernel {kernels}，露出的通訊 {comm}，管線氣泡 {bubble}，主機 {host}；MFU {mfu} %，{device} GB 中用 {used}"],
+  ["Tensor-parallel collectives that nothing hides", "未被遮蓋的張量平行集合通訊"],
+  ["Data-parallel collectives that nothing hides", "未被遮蓋的資料平行集合通訊"],
+  ["Expert-parallel collectives that nothing hides", "未被遮蓋的專家平行集合通訊"],
+  ["Collectives of experts' data parallelism that nothing hides", "未被遮蓋的專家資料平行集合通訊"],
+  ["Context-parallel collectives that nothing hides", "未被遮蓋的上下文平行集合通訊"],
+  ["{what} that nothing hides", "未被遮蓋的{what}"],
+  ["Tensor-parallel communication", "張量平行通訊"], ["Pipeline sends", "管線傳送"], ["Pipeline bubble", "管線氣泡"], ["Waiting for the host", "等待主機"], ["Optimizer", "最佳化器"], ["Forward", "前向"], ["Backward", "反向"],
+  ["Context-parallel communication", "上下文平行通訊"],
+  ["Expert-parallel communication", "專家平行通訊"],
 
-/** A label that orrery wrote in English, in the page's language: its parts are the English texts of LABELS. */
+  ["Data-parallel communication", "資料平行通訊"],
+  ["tensor-parallel", "張量平行"],
+  ["data-parallel", "資料平行"],
+  ["expert-parallel", "專家平行"],
+  ["context-parallel", "上下文平行"],
+  ["pipeline", "管線"],
+  ["rank 0 waits {time} of {step} for them", "rank 0 在 {step} 中等了 {time}"],
+  ["{n} collectives, {size} and {time} in the mean", "{n} 次集合通訊，平均 {size}、{time}"],
+  ["{n} collective, {size} and {time} in the mean", "{n} 次集合通訊，{size}、{time}"],
+  ["Ranks wait for other stages of the pipeline", "rank 在等管線的其他級"],
+  ["rank 0 waits {time} for other stages, of it {way} while the message is on its way", "rank 0 等其他級 {time}，其中 {way} 訊息在路上"],
+  ["{n} stages and {m} micro-batches a step: a stage waits for {k} of them", "每步 {n} 級、{m} 個 micro-batch：每級要等其中 {k} 個"],
+  ["{n} stages and {m} micro-batches a step", "每步 {n} 級、{m} 個 micro-batch"],
+  ["The step does not fit into the GPUs' memory", "單步放不進 GPU 記憶體"],
+  ["{used} GB of {device} GB a GPU: weights {weights}, gradients {gradients}, optimizer {optimizer}, activations {activations} GB", "每張 GPU {device} GB，需 {used} GB：權重 {weights}，梯度 {gradients}，最佳化器 {optimizer}，activation {activations} GB"],
+  ["the best plan that fits takes {time}: {plan}", "放得下的最佳方案需要 {time}：{plan}"],
+  ["More memory would make the step shorter", "更多記憶體可縮短單步"],
+  ['"{what}" would take {gain} off the step and needs {bytes} GB more a GPU', "「{what}」可省單步的 {gain}，每張 GPU 還需 {bytes} GB"],
+  // advice: what would help
+  ["Twice the bandwidth on {what}", "{what}頻寬加倍"],
+  ["Half the latency on {what}", "{what}延遲減半"],
+  ["all links", "所有連線"],
+  ["the links of dimension {n}", "第 {n} 維的連線"],
+  ["Twice the rates that the machine's description names", "機器描述中的速率加倍"],
+  ["Carry out {what} by {how}", "{what} 改用 {how}"],
+  ["Cut collectives into {n} chunks, {k} in flight in a dimension", "集合通訊切成 {n} 塊，每維同時 {k} 塊"],
+  ["Cut collectives into {n} chunk, {k} in flight in a dimension", "集合通訊切成 {n} 塊，每維同時 {k} 塊"],
+  ["Order the dimensions {order} (neighbouring ranks along dimension {n})", "維度順序改為 {order}（相鄰 rank 沿第 {n} 維）"],
+  ["All-reduce dimension by dimension", "逐維做 all-reduce"],
+  ["All-reduce as reduce-scatter inwards and all-gather outwards over the dimensions", "all-reduce 改為逐維 reduce-scatter 再 all-gather"],
+  ["The settings that help one by one, together", "合併各項有效的設定"],
+  ["Half the time at the endpoints (delay, and the memory that reductions go through)", "端點時間減半（延遲，以及加總所經的記憶體）"],
+  ["Half the delay at the endpoints", "端點延遲減半"],
+  ["Rank {n} as fast as the median rank", "rank {n} 與中位數一樣快"],
+  ["The slow ranks as fast as the median rank", "較慢的 rank 與中位數一樣快"],
+  ["Half the time of the host (captured graphs, fewer and larger kernels, a faster CPU)", "主機時間減半（CUDA graph、較少較大的 kernel、較快的 CPU）"],
+  ["Half the time to launch a communication", "發出通訊的時間減半"],
+  ["Twice the bandwidth of the device's memory", "裝置記憶體頻寬加倍"],
+  ["All-reduce in the NVLink switches (NVLS)", "在 NVLink 交換器內做 all-reduce（NVLS）"],
+  ["NVLS in the servers and trees between them", "伺服器內用 NVLS，伺服器間用樹"],
+  ["Cross servers from the receiver's rail (PXN)", "經接收端所在的 rail 跨伺服器（PXN）"],
+  ["Interleave the pipeline's stages in as many chunks as vpp says", "依 vpp 交錯管線各級"],
+  ["Half the delay before a message starts", "訊息開始前的延遲減半"],
+  ["Overlap all communication with compute", "所有通訊與計算重疊"],
+  ["Overlap {what} communication with compute", "{what}通訊與計算重疊"],
+  ["Recompute nothing in the backward pass", "反向不重新計算"],
+  ["Recompute attention alone", "只重新計算 attention"],
+  ["Micro-batches of {n} samples", "micro-batch 改為 {n} 個樣本"],
+  ["Divide the optimizer's states over data-parallel ranks", "最佳化器狀態分散到資料平行 rank"],
+  ["Sequence parallelism", "序列平行"],
+  ["{n} interleaved chunks on each pipeline stage", "每個管線級交錯 {n} 段"],
+  ["A zero-bubble pipeline schedule", "零氣泡管線排程"],
+  ["Buckets of {n} weights in the sum of gradients", "梯度加總每桶 {n} 個權重"],
+  ["Divide the job otherwise (the best of {n} plans)", "改用別的切分（{n} 種方案中最佳）"],
+  // drawings
+  ["server", "伺服器"], ["rack", "機櫃"], ["block", "區塊"],
+  ["{what} (1 of {n})", "{what}（{n} 之一）"],
+  ["{n} GPUs", "{n} 個 GPU"],
+  ["{rate} Gbps a link", "每條連線 {rate} Gbps"],
+  ["{n} links of {least} to {most} Gbps", "{n} 條 {least} 到 {most} Gbps 連線"],
+  ["{n} links of {rate} Gbps", "{n} 條 {rate} Gbps 連線"],
+  ["{n} x {rate} Gbps to each", "各 {n} 條 {rate} Gbps"],
+  ["and {n} more", "還有 {n} 個"],
+  ["{n} more groups", "還有 {n} 組"],
+  ["group {n}", "第 {n} 組"],
+  // stores
+  ["run {a} against run {b}", "執行 {a} 對照執行 {b}"],
+  ["the newest run", "最新的執行"],
+  ["{time} each, {n} of them", "每次 {time}，共 {n} 次"],
+  ["done", "完成"], ["finished", "完成"], ["stalled", "停滯"], ["failed", "失敗"], ["running", "執行中"], ["interrupted", "中斷"],
+  ["unchanged", "未變"], ["changed", "已變"], ["gone", "不見了"],
+  ["workload", "工作負載"], ["system", "系統"], ["network", "網路"], ["total", "總時間"], ["step", "單步"], ["comm", "通訊"],
+  ["finish max", "最後完成"], ["finish min", "最先完成"], ["compute median", "計算（中位數）"], ["exposed comm median", "未被遮蓋的通訊（中位數）"], ["exposed other median", "主機與記憶體（中位數）"], ["idle median", "閒置（中位數）"],
+  ["messages", "訊息"], ["events", "事件"],
+  // what is more general than the rest
+  ["waiting for the host", "等待主機"], ["forward", "前向"], ["backward", "反向"],
+  ["{what} communication", "{what}通訊"],
+  ["{what}: {time} of {step}", "{what}：{step} 中的 {time}"],
+];
+
+interface Pattern { first: string; regex: RegExp; names: string[]; other: string }
+
+function compiled(): Pattern[] {
+  return said.map(([english, other]) => {
+    const names: string[] = [];
+    const regex = english.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (names.push(name), "(.+?)"));
+    return { first: /^[^{]*/.exec(english)?.[0] ?? "", regex: new RegExp(`^${regex}$`, "s"), names, other };
+  });
+}
+
+let patterns: Pattern[] | null = null;
+const known = new Map<string, string>();
+
+function matched(text: string): string | null {
+  patterns ??= compiled();
+  for (const one of patterns) {
+    const match = text.startsWith(one.first) ? one.regex.exec(text) : null;
+    if (match) return one.other.replace(/\{(\w+)\}/g, (_, name: string) => told(match[one.names.indexOf(name) + 1] ?? ""));
+  }
+  return null;
+}
+
+/** What orrery wrote in English, in the page's language: whole, else by its parts. */
 export function told(text: string): string {
-  return text.split(", ").map((part) => {
-    for (const key of LABELS) {
-      const names: string[] = [];
-      const pattern = table[key][0].replace(/[()]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (names.push(name), "(.+)"));
-      const match = new RegExp(`^${pattern}$`).exec(part);
-      if (match) return s(key, Object.fromEntries(names.map((name, i) => [name, name === "what" ? told(match[i + 1] ?? "") : match[i + 1] ?? ""])));
-    }
-    return part;
-  }).join(language === 1 ? "，" : ", ");
+  if (language === 0 || !/[A-Za-z]/.test(text)) return text;
+  let made = known.get(text);
+  if (made === undefined) {
+    const between = text.includes("; ") ? "; " : ", ";
+    const parts = text.split(between);
+    const other = parts.map((part) => (parts.length > 1 ? told(part) : part));
+    made = matched(text) ?? (other.some((part, i) => part !== parts[i]) ? other.join(between === "; " ? "；" : "，") : text);
+    known.set(text, made);
+  }
+  return made;
 }

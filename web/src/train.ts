@@ -5,7 +5,7 @@ import { h, type Child } from "./dom";
 import { equation, type Part } from "./equation";
 import * as f from "./format";
 import type { Result } from "./result";
-import { s, type Key } from "./strings";
+import { s, told, type Key } from "./strings";
 import { bars, facts, section, table, type Section } from "./widgets";
 
 const PARTS: [keyof TrainParts, Key, Key, string][] = [
@@ -91,9 +91,9 @@ export function trainResult(document: TrainDocument, command: string | null): Re
       [s("memory"), f.bytes(document.memory_bytes["total"] ?? 0)]],
     above: () => equation(sum),
     sections: () => [section(s("what"), null, facts([
-      [s("model"), document.model], [s("parameters"), f.number(document.parameters / 1e9) + " B"], [s("gpus"), `${f.count(document.gpus)} × ${document.device}`], [s("framework"), document.framework], [s("plans"), plan],
+      [s("model"), document.model], [s("parameters"), f.number(document.parameters / 1e9) + " B"], [s("gpus"), `${f.count(document.gpus)} × ${document.device}`], [s("framework"), document.framework], [s("plan"), plan],
       [s("throughput"), `${f.number(document.tokens_per_s, 6)} tokens/s, ${f.number(document.tokens_per_s_per_gpu)} ${s("perGpu")}`], ["TFLOP/s", `${f.number(document.tflops_per_gpu)} ${s("perGpu")}`],
-      ["MFU / HFU", `${f.percent(document.mfu)} / ${f.percent(document.hfu)}`], [s("boundBy"), document.bound_by],
+      ["MFU / HFU", `${f.percent(document.mfu)} / ${f.percent(document.hfu)}`], [s("boundBy"), told(document.bound_by)],
       [s("energy"), document.watts_per_gpu ? `${f.number(document.watts_per_gpu)} W ${s("perGpu")}, ${f.number((document.joules_per_step ?? 0) / 3.6e6)} kWh ${s("perStep")}` : null]])),
     memory(document), trust(document), simulated(document)].filter((one): one is Section => one !== null),
   };

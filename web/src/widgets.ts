@@ -156,16 +156,16 @@ export function chart(options: ChartOptions): HTMLElement {
       scales: { x: { time: false, distr: options.logX ? 3 : 1, log: 2, ...(scattered ? { range: (_u: uPlot, low: number, high: number): [number, number] => [low - (high - low || low) * 0.04, high + (high - low || high) * 0.04] } : {}) }, y: { range: (_u, low, high) => (scattered ? [low - (high - low || low) * 0.12, high + (high - low || high) * 0.12] : [0, (high || 1) * 1.06]) } },
       axes: [
         { ...axis, values: (_u, splits) => splits.map((value) => (value === null ? "" : options.xCategories && !Number.isInteger(value) ? "" : xValue(value))), label: options.xLabel, labelFont: "11px system-ui, sans-serif", labelSize: 16, size: 34, space: 70 },
-        { ...axis, values: (_u, splits) => splits.map((value) => options.yText(value)), size: 74 },
+        { ...axis, values: (_u, splits) => splits.map((value) => options.yText(value).replace(/\.0+(?=\D|$)/, "")), size: 74 },
       ],
       series: [
-        { label: options.xLabel, value: (_u, value) => (value === null ? "–" : xValue(value)) },
+        { label: options.xLabel, value: (_u, value) => (value === null ? "" : xValue(value)) },
         ...options.lines.map((line): uPlot.Series => ({
           label: line.label, stroke: colour(line.colour), width: line.points ? 0 : 2, spanGaps: true,
           ...(line.dash ? { dash: [6, 4] } : {}),
           ...(line.points ? { paths: () => null, points: { show: true, size: 9, fill: colour(line.colour), stroke: colour(line.colour) } } : { points: { show: options.x.length < 40, size: 6 } }),
           ...(line.stepped && step ? { paths: step, points: { show: false } } : {}),
-          value: (_u, value) => (value === null || value === undefined ? "–" : options.yText(value)),
+          value: (_u, value) => (value === null || value === undefined ? "" : options.yText(value)),
         })),
       ],
     }, [options.x, ...options.lines.map((line) => line.values)] as uPlot.AlignedData, place);
