@@ -142,9 +142,13 @@ class Run(Answer):
             raise ValueError(f"form {form!r} is none of {', '.join(OUTPUTS)}")
         call(lib.orr_run_write, self.handle, OUTPUTS[form], os.fspath(path).encode(), None)
 
-    def timeline(self, path: PathLike) -> None:
-        """Chrome trace events, for Perfetto; of a run with `intervals=True`."""
-        self.write(path, "timeline")
+    def timeline(self, path: PathLike, folder: bool = False) -> None:
+        """Chrome trace events, or Perfetto's protobuf (.pftrace); of a run with `intervals=True`. `folder`, or a path that
+        is one already: a file a rank in it, as PyTorch's profiler records them."""
+        name = os.fspath(path)
+        if (folder or os.path.isdir(name)) and not name.endswith("/"):
+            name += "/"  # which a pathlib.Path cannot end in
+        self.write(name, "timeline")
 
     def parts(self) -> list[tuple[str, float]]:
         names = {"compute_ns": "compute", "exposed_comm_ns": "exposed communication",
