@@ -298,13 +298,13 @@ static enum orr_status report_refuse_folder(struct orr_report *report, const cha
     }
     return found.prefix != NULL
                ? error_set(err, ORR_EINVAL,
-                           "%.300s: traces of %u ranks, which are run first: orrery run --workload %.300s --machine "
-                           "NAME --report FILE.html (orrery machine list has the names)",
+                           "%.300s: traces of %u ranks, which are run first: orrery run parameter 'workload' %.300s "
+                           "parameter 'machine' NAME parameter 'report' FILE.html (orrery machine list has the names)",
                            folder, found.ranks, found.prefix)
                : error_set(err, ORR_EINVAL,
                            "%.300s: recordings of %u ranks, which are imported and run first: orrery trace import "
-                           "%.300s -o job && orrery run --workload job --machine NAME --report FILE.html (orrery "
-                           "machine list has the names)",
+                           "%.300s -o job && orrery run parameter 'workload' job parameter 'machine' NAME parameter "
+                           "'report' FILE.html (orrery machine list has the names)",
                            folder, found.ranks, folder);
 }
 

@@ -161,8 +161,8 @@ static void what_cannot_be_a_page_is_one_line(void **state)
     static const struct {
         const char *line, *said;
     } bad[] = {
-        {"report system.json", "system.json: no result of Orrery: it begins with the key"},
-        {"report network.yml", "network.yml:1:"},
+        {"report system.json", "system.json: this is a system file (JSON); expected a result of Orrery"},
+        {"report network.yml", "network.yml: this is a network file (YAML)"},
         {"report missing.json", "missing.json: cannot be opened"},
         {"report runs", "runs: a folder without result.json"},
         {"report run.json -o run.json", "--output would replace the input run.json"},
