@@ -82,13 +82,14 @@ format: ## rewrite the sources as clang-format wants them
 	@tools/setup-deps lint
 	@tools/sources | xargs clang-format -i
 
-asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer; QUICK=1: not the slow ones
 	@[ $(SANITIZER) != clang ] || tools/setup-deps asan
-	@CC=$(SANITIZER) tools/configure build-asan-$(SANITIZER) -Db_sanitize=address,undefined -Dtests=enabled \
+	@CC=$(SANITIZER) $(if $(shell command -v ld.gold),CC_LD=gold CXX_LD=gold) \
+	    tools/configure build-asan-$(SANITIZER) -Db_sanitize=address,undefined -Dtests=enabled \
 	    -Dbuildtype=plain -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Db_lundef=false \
 	    $(if $(filter clang,$(SANITIZER)),-Dwerror=true)
 	@ASAN_OPTIONS=detect_leaks=$(LEAKS):exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 ORRERY_REFERENCES_EVERY=4 \
-	    tools/run-tests build-asan-$(SANITIZER) --no-suite long --timeout-multiplier=5
+	    tools/run-tests build-asan-$(SANITIZER) --no-suite long $(if $(QUICK),--no-suite slow) --timeout-multiplier=5
 
 tsan: ## the tests under ThreadSanitizer
 	@tools/setup-deps test
