@@ -218,8 +218,8 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     /* UNAWARE, AWARE: carry out every rank, even where one stands for all; the results are the same. */
     bool no_symmetry;
     bool explain_symmetry; /* reports say which ranks were carried out, and why not fewer */
-    /* UNAWARE, AWARE: send every message of a ring, even where its phases can be worked out at once; the results are the
-     * same, but for the events it took. */
+    /* UNAWARE, AWARE: send every message of a ring, even where its phases can be worked out at once; the results are
+     * the same, but for the events it took. */
     bool no_memo;
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
      * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */

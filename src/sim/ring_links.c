@@ -55,7 +55,7 @@ static size_t memo_size(uint32_t asked, uint32_t found)
     return sizeof(struct links_memo) + ((size_t)asked + found) * sizeof(uint64_t);
 }
 
-static void forget(struct sim *sim, struct sim_ring_links *links, struct links_memo **memo)
+static void ring_links_forget(struct sim *sim, struct sim_ring_links *links, struct links_memo **memo)
 {
     if (*memo != NULL) {
         size_t bytes = memo_size((*memo)->asked, (*memo)->found);
@@ -71,7 +71,7 @@ void sim_ring_links_free(struct sim *sim, struct sim_ring_links *links)
         return;
     }
     for (uint32_t i = 0; i < MEMOS; i++) {
-        forget(sim, links, &links->memos[i]);
+        ring_links_forget(sim, links, &links->memos[i]);
     }
     mem_free(sim->mem, links->at, (size_t)links->capacity * sizeof *links->at);
     mem_free(sim->mem, links->room, (size_t)links->room_capacity * sizeof *links->room);
@@ -87,7 +87,7 @@ static uint64_t *take_array(uint64_t **room, uint32_t count)
     return taken;
 }
 
-static bool lay_out(struct sim *sim, struct sim_ring_links *links, struct links_walk *walk)
+static bool ring_links_lay_out(struct sim *sim, struct sim_ring_links *links, struct links_walk *walk)
 {
     uint32_t size = walk->of->size;
     uint64_t most = HEADER + UINT64_C(10) * NET_OWN_HOPS * size;
@@ -127,7 +127,7 @@ static bool ask_member(struct sim *sim, struct sim_ring_links *links, struct lin
     if (place == 0) {
         walk->hops = count;
         walk->dim = hops[0].dim;
-        if (count == 0 || !lay_out(sim, links, walk)) {
+        if (count == 0 || !ring_links_lay_out(sim, links, walk)) {
             return false;
         }
     }
@@ -245,12 +245,12 @@ static bool remembered(struct links_walk *walk, const struct links_memo *memo)
 }
 
 /* Where there is no room for it, the next one is walked too. */
-static void remember(struct sim *sim, struct sim_ring_links *links, const struct links_walk *walk,
-                     struct links_memo **memo)
+static void ring_links_remember(struct sim *sim, struct sim_ring_links *links, const struct links_walk *walk,
+                                struct links_memo **memo)
 {
     size_t bytes = memo_size(walk->asked_count, walk->found_count);
     uint64_t refused = sim->mem->refused;
-    forget(sim, links, memo);
+    ring_links_forget(sim, links, memo);
     *memo = links->memo_bytes + bytes <= MEMO_MOST_BYTES ? mem_alloc(sim->mem, bytes) : NULL;
     sim->mem->refused = refused;
     if (*memo == NULL) {
@@ -311,7 +311,7 @@ bool sim_ring_links_walk(struct sim *sim, struct sim_ring_links *links, const st
         return false;
     }
     if (!alike) {
-        remember(sim, links, &walk, memo);
+        ring_links_remember(sim, links, &walk, memo);
     }
     sim->result.ring_phases_alike += alike;
     if (!use_links(links, &walk)) {
