@@ -27,12 +27,11 @@ static enum orr_status plan_draw(void *context, FILE *stream, struct orr_error *
     return orr_plan_chart(context, stream, err);
 }
 
-/* The whole of it takes seconds, so that a line of progress would only flicker: the wish to stop is all there is. */
 static bool plan_goes_on(void *context, uint64_t predicted, uint64_t plans)
 {
-    const struct orr_progress nothing = {0};
-    (void)predicted, (void)plans;
-    return watch_progress(context, &nothing);
+    const struct orr_progress now = {
+        .nodes_done = predicted, .nodes = plans, .done = plans > 0 ? (double)predicted / (double)plans : 0};
+    return watch_progress(context, &now);
 }
 
 static enum orr_status plan_argument(void *into, const char *word, struct orr_error *err)
@@ -57,10 +56,11 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
     options.forms.argc = argc;
     options.forms.argv = argv;
     enum orr_status status = cli_forms_check(&options.forms, (struct cli_inputs){&options.plan.job.model, 1}, &err);
-    status = status == ORR_OK ? watch_init(&watch, NULL, false, &err) : status;
+    status = status == ORR_OK ? watch_init(&watch, NULL, true, &err) : status;
     if (status != ORR_OK) {
         return cli_end(status, &err);
     }
+    watch.unit = "plans";
     options.plan.progress = plan_goes_on;
     options.plan.progress_context = &watch;
     status = orr_cluster_open(&options.plan.cluster, &err);

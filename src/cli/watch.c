@@ -142,8 +142,13 @@ static void cli_watch_draw(struct watch *watch)
     }
     static const char full[] = "####################";
     int bars = (int)(watch->now.done * (double)(sizeof full - 1));
-    (void)fprintf(stderr, "\r[%-20.*s] %3.0f %%, ETA %s; %s simulated, %.1f M events/s\033[K", bars, full,
-                  100.0 * watch->now.done, left, simulated, events_per_s(watch) / 1e6);
+    (void)fprintf(stderr, "\r[%-20.*s] %3.0f %%, ETA %s; ", bars, full, 100.0 * watch->now.done, left);
+    if (watch->unit != NULL) {
+        (void)fprintf(stderr, "%llu of %llu %s\033[K", (unsigned long long)watch->now.nodes_done,
+                      (unsigned long long)watch->now.nodes, watch->unit);
+    } else {
+        (void)fprintf(stderr, "%s simulated, %.1f M events/s\033[K", simulated, events_per_s(watch) / 1e6);
+    }
     (void)fflush(stderr);
     watch->drawn = true;
 }

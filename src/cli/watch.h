@@ -33,6 +33,7 @@ struct watch {
     const char *status_file;   /* or NULL */
     bool draw;                 /* progress on standard error */
     bool drawn;                /* a line is there to be cleaned */
+    const char *unit;          /* what is counted where nothing is simulated: "plans"; else NULL */
     const char *sooner;        /* what answers sooner, said once where the end is minutes away; NULL: nothing does */
     bool status_failed;        /* the status file could not be written; said once */
     bool taken[WATCH_SIGNALS]; /* signals we handle; those the parent ignores we leave */

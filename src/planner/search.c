@@ -21,6 +21,9 @@
 
 enum { SEARCH_BLOCK = 64, SEARCH_FINALISTS = 384, SEARCH_BATCH_TOKENS = 4 << 20 };
 
+/* Of the time there is, for predicting; the rest is for measured runs near the best. */
+static const double SEARCH_SHARE = 0.8;
+
 /* What is kept of a plan that was predicted. */
 struct search_seen {
     double value;  /* of the objective: less is better; INFINITY: not legal, or not predicted */
@@ -41,10 +44,11 @@ struct search {
     double room;                   /* bytes that a plan may need */
     uint32_t server;               /* its ranks */
     bool is_ordered;               /* the order of ranks is fixed */
-    uint64_t until_ns;             /* 0: no end */
+    uint64_t until_ns;             /* to predict; 0: no end */
+    uint64_t finals_until_ns;      /* and to ask measured runs */
     uint64_t taken;                /* plans predicted so far */
     atomic_bool is_ended;          /* the callback did it, or the leader is gone */
-    bool is_telling;               /* the finalists' turn: neither time nor callback end it */
+    bool is_telling;               /* the finalists' turn: the callback does not end it */
     uint32_t *finalists, finalist_count;
     struct orr_train_result *finals;
 };
@@ -117,11 +121,21 @@ static void *search_plan(void *context, uint64_t piece)
     return NULL;
 }
 
+static bool search_is_over(uint64_t until_ns)
+{
+    return until_ns != 0 && clock_now_ns() >= until_ns;
+}
+
+/* Finalists come the best first, so that those that time does not suffice for are the last. */
 static void *search_finalist(void *context, uint64_t piece)
 {
     struct search *search = context;
     struct orr_train_result *final = &search->finals[piece];
     struct orr_error err;
+    if (piece > 0 && search_is_over(search->finals_until_ns)) {
+        final->step_ns = UINT64_MAX;
+        return NULL;
+    }
     enum orr_status status = search_predict(search, &search->space.plans[search->finalists[piece]], final, &err);
     if (status == ORR_OK && search->neighbours != NULL) {
         status = neighbours_ask(search->neighbours, search->job.interconnect, NULL, final, &err);
@@ -136,12 +150,12 @@ static bool search_goes_on(void *context)
     struct search *search = context;
     const struct orr_plan_options *options = search->options;
     if (search->is_telling) {
-        return true; /* what was found is told whatever time it takes */
+        return true; /* the first of them is told whatever time it takes */
     }
     search->is_ended =
         search->is_ended || (options->progress != NULL &&
                              !options->progress(options->progress_context, search->taken, search->space.count));
-    return !search->is_ended && (search->until_ns == 0 || clock_now_ns() < search->until_ns);
+    return !search->is_ended && !search_is_over(search->until_ns);
 }
 
 static bool search_taken(void *context, uint64_t piece, void *made)
@@ -441,7 +455,8 @@ static enum orr_status search_other(const struct search *search, struct orr_plan
     struct orr_train_plan plan = best->plan;
     bool usual = orr_train_order_is_usual(&plan);
     plan.fsdp_group = search->job.plan.fsdp_group;
-    uint32_t count = made->count == 0 || search->is_ordered ? 0 : orders_list(&plan, search->server, orders);
+    bool is_asked = made->count > 0 && !search->is_ordered && !search_is_over(search->finals_until_ns);
+    uint32_t count = is_asked ? orders_list(&plan, search->server, orders) : 0;
     enum orr_status status = ORR_OK;
     for (uint32_t i = usual ? 1 : 0; status == ORR_OK && i < (usual ? count : count > 0); i++) {
         struct orr_train_result other;
@@ -490,7 +505,11 @@ enum orr_status orr_plan_search(const struct orr_plan_options *options, struct o
 {
     struct search search = {.options = options, .job = options->job, .mem = {.limit = options->job.memory_limit}};
     struct orr_plan_result *made = calloc(1, sizeof *made);
-    search.until_ns = options->seconds > 0 ? clock_now_ns() + (uint64_t)(options->seconds * 1e9) : 0;
+    if (options->seconds > 0) {
+        uint64_t now = clock_now_ns();
+        search.until_ns = now + (uint64_t)(SEARCH_SHARE * options->seconds * 1e9);
+        search.finals_until_ns = now + (uint64_t)(options->seconds * 1e9);
+    }
     enum orr_status status = made == NULL ? error_set(err, ORR_ENOMEM, "no memory for the plans") : ORR_OK;
     status = status != ORR_OK ? status : predict_open(&search.data, err);
     status = status != ORR_OK ? status : search_run(&search, made, err);

@@ -139,8 +139,9 @@ void report_plan_text(const struct orr_plan_result *result, FILE *stream)
         (void)fprintf(stream, "Best          of all of them; %.1f times as long as all products at the device's peak\n",
                       (double)best->step_ns * 1e-9 / result->bound_s);
     } else {
-        (void)fprintf(stream, "Best          of those predicted %s; one that is faster takes at least %.1f ms\n",
-                      result->interrupted ? "before the interruption" : "in time", result->bound_s * 1e3);
+        (void)fprintf(stream, "Best          of those predicted %s; no plan takes less than %.1f ms, %.0f %% less\n",
+                      result->interrupted ? "before the interruption" : "in time", result->bound_s * 1e3,
+                      100 * (1 - result->bound_s * 1e9 / (double)best->step_ns));
     }
     plan_text_table(result, stream);
     if (result->count > 1) {

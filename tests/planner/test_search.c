@@ -190,6 +190,7 @@ static void a_search_without_time_tells_that_it_did_not_end(void **state)
     options.seconds = 1e-6;
     struct orr_plan_result *result = found(&options);
     CHECK(result->predicted < result->plans, "%" PRIu64 " of %" PRIu64, result->predicted, result->plans);
+    CHECK(result->count <= 1 && !result->has_other, "measured runs are asked of %u plans", result->count);
     free(result);
 }
 
