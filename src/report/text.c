@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "report/bound.h"
 #include "report/memory.h"
 #include "report/network.h"
@@ -119,6 +120,23 @@ static void print_untimed(const struct sim_result *result, FILE *stream)
     }
 }
 
+/* Those that chance has chosen too, which nobody named. */
+static void print_stragglers(const struct sim_result *result, FILE *stream)
+{
+    enum { MOST = 8 };
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        double factor = result->config->straggling[rank];
+        if (factor != 1.0 && count++ < MOST) {
+            (void)plain_fprintf(stream, "%s%u=x%g", count == 1 ? "Stragglers " : ", ", rank, factor);
+        }
+    }
+    if (count > MOST) {
+        (void)fprintf(stream, " and %u more", count - MOST);
+    }
+    (void)fputs(count > 0 ? "\n" : "", stream);
+}
+
 static void print_machine(const struct sim_result *result, FILE *stream)
 {
     if (result->simai != NULL) {
@@ -144,6 +162,9 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     }
     if (result->config->devices.text != NULL) {
         (void)fprintf(stream, "%-11s%s\n", "Devices", result->config->devices.text);
+    }
+    if (result->config->straggling != NULL) {
+        print_stragglers(result, stream);
     }
     (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
                   result->messages, result->events);

@@ -148,9 +148,15 @@ enum orr_status orr_run_repeat(const struct orr_run_options *options, uint64_t c
                                struct orr_repeat **result, struct orr_error *err)
 {
     enum { MOST = 10000000 };
-    if (count == 0 || count > MOST || options->seed > UINT64_MAX - count) {
+    if (count == 0 || count > MOST) {
         return error_set(err, ORR_ERANGE, "parameter 'repeat': %" PRIu64 " runs; from 1 to %d can be made", count,
                          MOST);
+    }
+    if (options->seed > UINT64_MAX - count) {
+        return error_set(err, ORR_ERANGE,
+                         "parameter 'seed': there are no %" PRIu64 " seeds from %" PRIu64
+                         " on; the largest is %" PRIu64,
+                         count, options->seed, UINT64_MAX - 1);
     }
     struct orr_repeat *made = calloc(1, sizeof *made + count * sizeof *made->times_ns);
     struct repeat repeat = {.options = *options, .count = count};

@@ -95,6 +95,18 @@ static void many_seeds_give_the_same_figures_on_any_number_of_threads(void **sta
     CHECK_U64(figure(one->out, "\"time_ns\""), worst, "the worst seed by itself");
 }
 
+static void a_run_tells_which_ranks_chance_has_made_slower(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result =
+        program_run("run -w w/three -s system.json -n network.yml --stragglers 1:1.5x,ranks=2:4x --seed 3");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\nStragglers ");
+    CHECK_CONTAINS(result->out, "2=x4");
+    CHECK_CONTAINS(result->out, "=x1.5");
+}
+
 static void what_is_of_one_run_is_not_repeated(void **state)
 {
     (void)state;
@@ -102,6 +114,9 @@ static void what_is_of_one_run_is_not_repeated(void **state)
     const struct program_result *result = program_run(NOISY "--repeat 2 --csv tables");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "--csv is of one run; --repeat has text and --json");
+    result = program_run(NOISY "--seed 18446744073709551615 --repeat 2");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--seed: there are no 2 seeds from 18446744073709551615 on");
     result = program_run(NOISY "-j 2");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "--threads is for --repeat");
@@ -246,6 +261,7 @@ TEST_MAIN(a_fault_that_is_none_changes_nothing, a_link_that_is_slow_or_down_for_
           a_rate_from_the_beginning_for_good_is_another_network, a_table_of_faults_is_what_the_option_says,
           a_link_that_never_comes_back_is_a_stall_that_names_it, faults_that_cannot_be_are_refused,
           jitter_of_nothing_changes_nothing, a_named_straggler_is_a_device_of_that_factor,
-          many_seeds_give_the_same_figures_on_any_number_of_threads, what_is_of_one_run_is_not_repeated,
-          factors_of_one_change_nothing, all_links_at_half_their_rate_are_a_network_of_half_the_rate,
-          one_slow_link_is_waited_for_by_all, a_file_of_devices_that_is_wrong_is_told_with_its_line)
+          many_seeds_give_the_same_figures_on_any_number_of_threads, a_run_tells_which_ranks_chance_has_made_slower,
+          what_is_of_one_run_is_not_repeated, factors_of_one_change_nothing,
+          all_links_at_half_their_rate_are_a_network_of_half_the_rate, one_slow_link_is_waited_for_by_all,
+          a_file_of_devices_that_is_wrong_is_told_with_its_line)
