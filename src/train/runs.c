@@ -239,12 +239,30 @@ static void runs_read_notes(const char *notes, struct orr_train_options *options
 }
 
 /* MaxText has many policies between none and full, which a column calls selective. These keep the projections of
- * attention alone, away from the device, and run all else again. */
+ * attention alone, away from the device, or what a recipe names, and run all else again. */
 static void runs_read_policy(const char *notes, struct orr_train_options *options)
 {
-    if (strstr(notes, "qkv_proj_offloaded") != NULL || strstr(notes, "save_qkv_proj") != NULL) {
-        options->plan.recompute = ORR_TRAIN_RECOMPUTE_FULL;
+    static const char *const again[] = {"qkv_proj_offloaded", "save_qkv_proj", "remat_policy=custom"};
+    for (size_t i = 0; i < sizeof again / sizeof again[0]; i++) {
+        options->plan.recompute = strstr(notes, again[i]) != NULL ? ORR_TRAIN_RECOMPUTE_FULL : options->plan.recompute;
     }
+}
+
+/* What tables have no columns for: windows, biases and learned positions of the preset that a row names, where its
+ * shape is of that width. */
+static void runs_take_details(const char *name, struct orr_train_options *options)
+{
+    const char *known = model_preset_like(name);
+    struct orr_train_model *shape = &options->shape, model;
+    if (known == NULL || orr_train_model_find(known, &model, NULL) != ORR_OK || model.family != shape->family ||
+        model.hidden != shape->hidden || model.heads != shape->heads) {
+        return;
+    }
+    shape->window = shape->window != 0 ? shape->window : model.window;
+    shape->window_every = shape->window_every != 0 ? shape->window_every : model.window_every;
+    shape->positions = shape->positions != 0 ? shape->positions : model.positions;
+    options->bias = options->bias >= 0 ? options->bias : model.bias;
+    options->qkv_bias = options->qkv_bias >= 0 ? options->qkv_bias : model.qkv_bias;
 }
 
 enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
@@ -279,7 +297,8 @@ enum orr_status runs_row_options(const struct runs *runs, const struct runs_row 
         }
     }
     runs_read_policy(runs_field(runs, row, RUNS_NOTES), options);
-    if (options->shape.hidden != 0) { /* the row says its shape itself; the name is for people */
+    if (options->shape.hidden != 0) { /* the row says its shape itself */
+        runs_take_details(runs_field(runs, row, RUNS_MODEL), options);
         options->model = NULL;
     } else if (options->model != NULL && model_preset_like(options->model) != NULL) {
         options->model = model_preset_like(options->model);
