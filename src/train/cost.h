@@ -17,6 +17,7 @@ struct cost_machine {
     bool is_recent;          /* its architecture is Hopper or a later one */
     double matrix_to_vector; /* bf16 peak of matrix units over fp32 peak of vector units */
     double throttled;        /* how much longer products take in a whole step than by themselves, by power */
+    double cached; /* of what the cache of an A100 saves kernels that move bytes, the share that its own does */
     const struct orr_coll_timer *timer;
     uint32_t node_gpus; /* GPUs that share one NVLink domain or server */
 };

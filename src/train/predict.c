@@ -18,7 +18,7 @@
 #include "train/simulate.h"
 #include "train/step.h"
 
-enum { PREDICT_TIMERS = 256, PREDICT_TEXT = 96 };
+enum { PREDICT_TIMERS = 256, PREDICT_TEXT = 96, PREDICT_CACHE = 40 /* MB of an A100 */ };
 
 /* A timer of collectives, by what it was opened for. */
 struct predict_timer {
@@ -481,6 +481,7 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
         .matrix_to_vector = device_peak_of(device, DEVICE_BF16) / fmax(1, device_peak_of(device, DEVICE_FP32)),
         .throttled = cost_throttled(device_peak_of(device, DEVICE_BF16),
                                     options->power_watts > 0 ? options->power_watts : device->power),
+        .cached = fmin(1, device->l2 / PREDICT_CACHE),
         .node_gpus = predict_server(&machine)};
     job->job = (struct work_job){.model = &job->model, .plan = &job->plan, .framework = &job->framework};
     plan_settle_group(&job->plan, device->matrix > 0 ? job->plan.gpus : job->cost.node_gpus); /* a TPU's slice is one */
