@@ -15,31 +15,31 @@
 #include "train/framework.h"
 #include "train/runs.h"
 
-enum { NEIGHBOURS_ASKED = 128 };
+enum { NEIGHBOURS_ASKED = 64 };
 
 /* ---- jobs ---- */
 
 /* What a job is, as numbers: name, weight of its squared difference, value */
 #define NEIGHBOURS_FEATURES(X)                                                                                         \
-    X(SIZE, 0.19, 0.5 * job_log2((double)model->layers * model->hidden * model->hidden))                               \
-    X(HIDDEN, 0.077, job_log2(model->hidden))                                                                          \
-    X(GPUS, 0.12, job_log2(plan->gpus))                                                                                \
-    X(TP, 0.004, job_log2(plan->tp))                                                                                   \
-    X(PP, 1, job_log2(plan->pp))                                                                                       \
-    X(CP, 0.31, job_log2(plan->cp))                                                                                    \
-    X(EP, 0.082, job_log2(plan->ep))                                                                                   \
-    X(DP, 0.0002, job_log2(plan->dp))                                                                                  \
-    X(MICRO_BATCH, 0.08, job_log2(plan->micro_batch))                                                                  \
-    X(SEQ, 1, job_log2(plan->seq))                                                                                     \
-    X(GLOBAL_BATCH, 0.0005, job_log2(plan->global_batch))                                                              \
-    X(ZERO, 0.0032, plan->zero < 2 ? plan->zero : 2)                                                                   \
-    X(RECOMPUTE, 0.01, (double)plan->recompute)                                                                        \
-    X(CHUNKS, 0.029, job_log2(plan->vpp))                                                                              \
-    X(EXPERTS, 0.0012, job_log2(model->experts + 1.0))                                                                 \
-    X(COMM, 0.001, job_share(result, result->exposed_comm_ns))                                                         \
-    X(BUBBLE, 0.0012, job_share(result, result->bubble_ns))                                                            \
-    X(LAUNCH, 6.7, job_share(result, result->launch_ns))                                                               \
-    X(GRAPHS, 4, plan->cuda_graphs)
+    X(SIZE, 0.285, 0.5 * job_log2((double)model->layers * model->hidden * model->hidden))                              \
+    X(HIDDEN, 0.1155, job_log2(model->hidden))                                                                         \
+    X(GPUS, 0.18, job_log2(plan->gpus))                                                                                \
+    X(TP, 0.006, job_log2(plan->tp))                                                                                   \
+    X(PP, 1.5, job_log2(plan->pp))                                                                                     \
+    X(CP, 0.93, job_log2(plan->cp))                                                                                    \
+    X(EP, 0.123, job_log2(plan->ep))                                                                                   \
+    X(DP, 0.0003, job_log2(plan->dp))                                                                                  \
+    X(MICRO_BATCH, 0.24, job_log2(plan->micro_batch))                                                                  \
+    X(SEQ, 3, job_log2(plan->seq))                                                                                     \
+    X(GLOBAL_BATCH, 0.00075, job_log2(plan->global_batch))                                                             \
+    X(ZERO, 0.0048, plan->zero < 2 ? plan->zero : 2)                                                                   \
+    X(RECOMPUTE, 0.015, (double)plan->recompute)                                                                       \
+    X(CHUNKS, 0.0435, job_log2(plan->vpp))                                                                             \
+    X(EXPERTS, 0.0018, job_log2(model->experts + 1.0))                                                                 \
+    X(COMM, 0.0015, job_share(result, result->exposed_comm_ns))                                                        \
+    X(BUBBLE, 0.0018, job_share(result, result->bubble_ns))                                                            \
+    X(LAUNCH, 10.05, job_share(result, result->launch_ns))                                                             \
+    X(GRAPHS, 6, plan->cuda_graphs)
 
 enum job_feature {
 #define FEATURE_X(name, weight, value) JOB_##name,
@@ -51,9 +51,12 @@ enum job_feature {
 /* Standard deviations, in ln: of what a device and dtype share, of what a network shares, of the rest; of a run
  * measured again, and of one of quality C: those are small jobs that wait for the host, on machines that are inferred,
  * and equal ones differ by that much. And how alike jobs are on different devices, on different networks. */
-static const double spread_device = 0.0045, spread_network = 0.002, spread_job = 0.15, spread_again = 0.009;
+static const double spread_device = 0.0045, spread_network = 0.002, spread_job = 0.15, spread_again = 0.03;
 static const double spread_again_c = 0.15;
-static const double alike_devices = 0.7, alike_networks = 0.7;
+static const double alike_devices = 0.8, alike_networks = 0.6;
+/* How many runs the spreads above are worth against what the runs asked say of their own spread, each as much as it is
+ * alike; and how many variances one of them may be off. */
+static const double spread_trust = 16, spread_most = 9;
 
 struct job {
     double at[JOB_FEATURES];
@@ -295,23 +298,25 @@ static void circle_factor(struct circle *circle)
 static double circle_answer(struct circle *circle, const struct job *job, double *variance)
 {
     double *rest = circle->solved, answer = 0, known = 0, again = 0, all = 0;
+    double self = job_covariance(job, job), off = spread_trust, count = spread_trust;
     for (uint32_t i = 0; i < circle->count; i++) { /* what measures it will spread as those did that are like it */
         again += circle->alike[i] * circle->runs[i]->again;
         all += circle->alike[i];
     }
     for (uint32_t i = 0; i < circle->count; i++) { /* both sides through the factor once: their product is the answer */
-        double alike = circle->alike[i], value = circle->values[i];
+        double alike = circle->alike[i], value = circle->values[i], share = alike / self;
         for (uint32_t k = 0; k < i; k++) {
             alike -= circle->factor[i][k] * rest[k];
             value -= circle->factor[i][k] * circle->values[k];
         }
         rest[i] = alike / circle->factor[i][i];
-        circle->values[i] = value / circle->factor[i][i];
-        answer += rest[i] * circle->values[i];
+        value = circle->values[i] = value / circle->factor[i][i];
+        answer += rest[i] * value;
         known += rest[i] * rest[i];
+        off += share * fmin(value * value, spread_most); /* 1 in the mean, where runs spread as they are thought to */
+        count += share;
     }
-    *variance = job_covariance(job, job) - known;
-    *variance = (*variance > 0 ? *variance : 0) + (all > 0 ? again / all : 0);
+    *variance = (fmax(self - known, 0) + (all > 0 ? again / all : 0)) * off / count;
     return answer;
 }
 
