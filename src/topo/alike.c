@@ -121,13 +121,21 @@ static uint32_t turned_port(const struct turning *turning, uint32_t port)
     return UINT32_MAX;
 }
 
-static bool turn_ports_of_ranks(struct turning *turning)
+/* Every link must be there after the turn, those between switches of one level too, which nothing else looks at. */
+static bool turn_ports(struct turning *turning)
 {
     const struct topo_graph *graph = turning->graph;
-    for (uint32_t port = 0; port < graph->port_start[turning->ranks]; port++) {
+    for (uint32_t port = 0; port < graph->port_count; port++) {
+        bool of_rank = graph->ports[port].node < turning->ranks;
+        if (!of_rank && peer_node(graph, port) < turning->ranks) {
+            continue; /* the far end of a rank's */
+        }
         uint32_t turned = turned_port(turning, port);
         if (turned == UINT32_MAX || graph->links[graph->ports[port].link].error_rate > 0) {
             return false;
+        }
+        if (!of_rank) {
+            continue; /* join_ports_between */
         }
         sets_join(turning->stand, port, turned);
         sets_join(turning->stand, graph->ports[port].peer, graph->ports[turned].peer);
@@ -148,7 +156,7 @@ static bool turn_all(struct turning *turning, int of_servers)
         found = turn_switches(turning);
         left -= found == UINT32_MAX ? 0 : found;
     } while (found != 0 && found != UINT32_MAX);
-    return left == 0 && found == 0 && turn_ports_of_ranks(turning);
+    return left == 0 && found == 0 && turn_ports(turning);
 }
 
 /* Ports between switches of the same classes are one class. */
