@@ -43,7 +43,10 @@ const struct trace_set *sim_custom_of(const struct sim *sim, uint32_t rank, uint
 void sim_collective_chunks(const struct sim *sim, int32_t type, uint64_t bytes, uint64_t *chunk, uint64_t *count)
 {
     uint64_t splits = sim->config->system.preferred_dataset_splits;
-    *chunk = bytes / splits;
+    /* ASTRA-sim rounds down, and what is left is a chunk more, as large as the others. NCCL's lists take what there is.
+     */
+    bool whole = sim->logical[sim_native_of(type)][0].impl.algo == COLL_NCCL && bytes % splits != 0;
+    *chunk = bytes / splits + (whole ? 1 : 0);
     if (type != COLL_ALL_GATHER && *chunk < sim->rank_count) {
         *chunk = sim->rank_count;
         bytes = splits * sim->rank_count;

@@ -129,10 +129,9 @@ static void what_travels_is_the_list_on_every_network(void **state)
             uint64_t bytes = sizes[t % 2];
             uint64_t flows = 0;
             uint64_t total = 0;
-            /* Two chunks, and a third for what the division by two leaves. */
-            uint64_t chunks = bytes % 2 == 0 ? 2 : 3;
-            expected(type, type == COLL_ALL_REDUCE ? ways[w].algo : NCCL_RING, ways[w].per_server, bytes / 2, &flows,
-                     &total);
+            uint64_t chunks = 2; /* both rounded up */
+            expected(type, type == COLL_ALL_REDUCE ? ways[w].algo : NCCL_RING, ways[w].per_server, (bytes + 1) / 2,
+                     &flows, &total);
             write_traces(types[t / 2].name, bytes);
             for (size_t n = 0; n < COUNT_OF(networks); n++) {
                 char line[256];
