@@ -215,6 +215,7 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     const char *devices;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
+    bool no_packets; /* FLOW: fair shares whatever the size of the job, even where packets would be more accurate */
     /* UNAWARE, AWARE: carry out every rank, even where one stands for all; the results are the same. */
     bool no_symmetry;
     bool explain_symmetry; /* reports say which ranks were carried out, and why not fewer */

@@ -78,6 +78,7 @@ struct packet_config { // NOLINT(clang-analyzer-optin.performance.Padding)
     bool parallel_links; /* all links between two nodes are ways, not the last of them alone */
     const struct packet_link_change *link_changes;
     uint32_t link_change_count;
+    bool only_shares;     /* the flow network never asks for packets */
     bool no_fast_forward; /* every packet is sent, even where what comes is known */
     bool own_losses;      /* every lossy link draws from a random stream of its own, not all from the same */
     uint64_t loss_seed;   /* of those streams */

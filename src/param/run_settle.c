@@ -83,6 +83,9 @@ static enum orr_status check_rows(const struct orr_run_options *options, struct 
     if (!(options->jitter >= 0.0) || options->jitter > 1e300) {
         return error_set(err, ORR_ERANGE, "parameter 'jitter': %g must be a number of at least 0", options->jitter);
     }
+    if (options->no_packets && (options->backend == ORR_BACKEND_PACKET || options->backend == ORR_BACKEND_AUTO)) {
+        return error_set(err, ORR_EINVAL, "parameter 'no-packets' needs parameter 'backend' flow");
+    }
     if ((unsigned)options->policy > ORR_POLICY_AUTO_SAFE) {
         return error_set(err, ORR_ERANGE, "parameter 'policy': %d is no value of it", (int)options->policy);
     }

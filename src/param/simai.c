@@ -245,6 +245,9 @@ enum orr_status param_simai_simulation_check(const struct orr_simai_simulation *
         return error_set(err, ORR_EINVAL,
                          "parameter 'backend': SimAI's simulation runs on a wired machine: packet, flow or auto");
     }
+    if (run->no_packets && run->backend != ORR_BACKEND_FLOW) {
+        return error_set(err, ORR_EINVAL, "parameter 'no-packets' needs parameter 'backend' flow");
+    }
     enum orr_status status = check_own(param_simai_simulation, options, err);
     status = status == ORR_OK ? check_run(&options->run, err) : status;
     status = status == ORR_OK ? check_times(&options->compute, options->compat, err) : status;

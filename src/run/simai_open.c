@@ -162,6 +162,7 @@ static enum orr_status set_network(struct orr_run *run, const struct orr_simai_s
     config->int_sizes = false;
     config->own_losses = !options->compat;
     config->no_fast_forward = options->run.no_fast_forward;
+    config->only_shares = options->run.no_packets;
     run_wired_listen(&run->wired, options->run.keep_flows, false);
     return run_wired_check(&run->wired, options->config, options->compat, &run->notes, err);
 }

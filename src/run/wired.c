@@ -244,6 +244,7 @@ static enum orr_status take_options(struct run_wired *wired, const struct orr_ru
     config->timeouts = options->compat != ORR_COMPAT_ASTRA || options->rto_ns > 0;
     config->timeout_ns = options->rto_ns;
     config->no_fast_forward = options->no_fast_forward;
+    config->only_shares = options->no_packets;
     config->int_sizes = options->compat == ORR_COMPAT_ASTRA;
     config->own_losses = options->compat != ORR_COMPAT_ASTRA;
     config->loss_seed = options->seed;

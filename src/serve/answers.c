@@ -289,10 +289,10 @@ const struct param_table serve_run_tables[] = {
 bool serve_run_takes(const struct param *row)
 {
     static const char *const names[] = {
-        "type",    "bytes",       "ranks",          "machine",        "bandwidth",       "latency",
-        "backend", "cc",          "routing",        "no-pfc",         "parallel-links",  "rto",
-        "jitter",  "seed",        "queues-per-dim", "rendezvous",     "injection-scale", "collective-times",
-        "no-memo", "no-symmetry", "collective-gpu", "no-fast-forward"};
+        "type",    "bytes",       "ranks",          "machine",         "bandwidth",       "latency",
+        "backend", "cc",          "routing",        "no-pfc",          "parallel-links",  "rto",
+        "jitter",  "seed",        "queues-per-dim", "rendezvous",      "injection-scale", "collective-times",
+        "no-memo", "no-symmetry", "collective-gpu", "no-fast-forward", "no-packets"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(row->name, names[i]) == 0) {
             return true;

@@ -2,8 +2,6 @@
 /* What makes ranks alike is asked of those who know: the traces here, the lists of NCCL, the network. */
 #include "sim/alike.h"
 
-#include <math.h>
-
 #include "coll/nccl.h"
 #include "net/packet/packet.h"
 #include "sim/engine.h"
@@ -92,7 +90,8 @@ const char *sim_alike_find(struct sim *sim)
     return NULL;
 }
 
-/* Messages of every rank, more or less; infinite where all of them are of all-to-alls, which use all ways alike. */
+/* Messages of every rank, more or less. One of an all-to-all counts as a hundred: it meets those of all other ranks,
+ * and so many of them use all ways alike the sooner. */
 static double messages_of(const struct sim *sim)
 {
     const struct trace_graph *graph = sim->config->traces->ranks[0].graph;
@@ -100,14 +99,16 @@ static double messages_of(const struct sim *sim)
     double channels =
         sim->nccl_servers.ranks_each < NCCL_MAX_CHANNELS ? sim->nccl_servers.ranks_each : NCCL_MAX_CHANNELS;
     double chunks = (double)sim->config->system.preferred_dataset_splits;
-    double rings = 0;
+    double messages = 0;
     for (uint32_t i = 0; i < graph->other_count; i++) {
         const struct trace_node *node = &graph->nodes[graph->others[i]];
-        if (node->type == TRACE_COLL && node->comm_type != COLL_ALL_TO_ALL) {
-            rings += node->comm_type == COLL_ALL_REDUCE ? 2 : 1;
+        if (node->type == TRACE_COLL) {
+            messages += node->comm_type == COLL_ALL_TO_ALL   ? 100
+                        : node->comm_type == COLL_ALL_REDUCE ? 2 * channels
+                                                             : channels;
         }
     }
-    return rings > 0 ? rings * ranks * ranks * channels * chunks : INFINITY;
+    return messages * ranks * ranks * chunks;
 }
 
 const char *sim_alike_begin(struct sim *sim)

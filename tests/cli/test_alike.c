@@ -119,10 +119,13 @@ static void what_is_not_alike_is_carried_out_by_itself(void **state)
         {"run -w w/few --machine dgx-h100:4 --set system.all-reduce-implementation=[\"ncclTree\"]",
          "another algorithm than NCCL's rings"},
         {"run -w w/small --machine dgx-h100:4", "small enough to be moved by packets"},
+        {"run -w w/routers --machine dragonfly --no-packets --set system.all-gather-implementation=[\"ncclRing\"]",
+         "the servers of the machine are not wired alike"},
     };
     program_enter();
     generate("all-reduce", "4GiB", 32, "w/few");
     generate("all-reduce", "1MiB", 32, "w/small");
+    generate("all-gather", "16KiB", 72, "w/routers");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char line[256];
         (void)snprintf(line, sizeof line, "%s --explain-symmetry", cases[i][0]);
@@ -130,6 +133,44 @@ static void what_is_not_alike_is_carried_out_by_itself(void **state)
         CHECK_EXIT(result, 0);
         CHECK_CONTAINS(result->out, cases[i][1]);
     }
+}
+
+static void without_packets_a_small_job_keeps_its_shares(void **state)
+{
+    (void)state;
+    program_enter();
+    generate("all-to-all", "64KiB", 16, "w/meet");
+    CHECK_CONTAINS(program_run("run -w w/meet --machine dgx-h100:2 --backend flow")->out, "flow network, by packets");
+    const struct program_result *result = program_run("run -w w/meet --machine dgx-h100:2 --backend flow --no-packets");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->out, "by packets") == NULL, "%s", result->out);
+    result = program_run("run -w w/meet --machine dgx-h100:2 --backend packet --no-packets");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--no-packets needs --backend flow");
+}
+
+/* Of a few messages that choose among several ways some meet, which a wire that stands for all does not show. */
+static void an_all_to_all_of_few_messages_takes_the_ways_that_are_its_own(void **state)
+{
+    (void)state;
+    program_enter();
+    generate("all-to-all", "1MiB", 16, "w/ways");
+    double one = alike_step_ns("-w w/ways --machine mi300x-8:2 --backend flow --no-packets");
+    double all = alike_step_ns("-w w/ways --machine mi300x-8:2 --backend flow --no-packets --no-symmetry");
+    double packet = alike_step_ns("-w w/ways --machine mi300x-8:2 --backend packet");
+    CHECK_NEAR(one, all, 1e-9);
+    CHECK_NEAR(one, packet, 0.05);
+}
+
+static void a_collective_that_does_not_divide_into_chunks_has_no_chunk_more(void **state)
+{
+    (void)state;
+    program_enter();
+    generate("reduce-scatter", "4194304", 24, "w/four");
+    generate("reduce-scatter", "4194305", 24, "w/more");
+    double four = alike_step_ns("-w w/four --machine dgx-h100:3");
+    double more = alike_step_ns("-w w/more --machine dgx-h100:3");
+    CHECK_NEAR(more, four, 0.01);
 }
 
 /* What a rank hands on for others would otherwise wait until all that come before in the list have sent to it. */
@@ -156,4 +197,6 @@ static void a_few_bytes_more_take_no_longer(void **state)
 
 TEST_MAIN(one_rank_of_a_class_tells_what_all_ranks_tell, an_odd_number_of_servers_is_carried_out_whole_where_it_can_be,
           a_thousand_ranks_are_as_many_as_they_are, what_is_not_alike_is_carried_out_by_itself,
-          an_all_to_all_over_pxn_keeps_the_cards_busy, a_few_bytes_more_take_no_longer)
+          without_packets_a_small_job_keeps_its_shares, an_all_to_all_of_few_messages_takes_the_ways_that_are_its_own,
+          a_collective_that_does_not_divide_into_chunks_has_no_chunk_more, an_all_to_all_over_pxn_keeps_the_cards_busy,
+          a_few_bytes_more_take_no_longer)

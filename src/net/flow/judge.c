@@ -138,7 +138,8 @@ static bool is_affordable(const struct flow_net *network, bool is_over)
     const struct flow_judge *judge = network->judge;
     double expected = network->net->expected_bytes / network->machine->config->payload_bytes;
     double packets = is_over || judge->packets > expected ? judge->packets : expected;
-    return !judge->is_bounded || ((is_over || expected > 0) && packets <= PACKETS_MOST);
+    return !judge->is_bounded ||
+           (!network->machine->config->only_shares && (is_over || expected > 0) && packets <= PACKETS_MOST);
 }
 
 /* Is it worth while to go on? If not, the run ends here. */
