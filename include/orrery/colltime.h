@@ -124,19 +124,27 @@ ORR_MUST_CHECK enum orr_status orr_coll_time(const struct orr_coll_timer *timer,
                                              const struct orr_coll_question *question, struct orr_coll_answer *answer,
                                              struct orr_error *err);
 
-/* Experts of a mixture on all ranks: what DeepEP's low-latency kernels take to send `tokens` of a rank to `topk`
- * experts each (dispatch) and to bring what these made of them back (combine). */
+/* Experts of a mixture on all ranks: what DeepEP's kernels take to send `tokens` of a rank to `topk` experts each
+ * (dispatch) and to bring what these made of them back (combine). The low-latency ones are those of decoding, fitted on
+ * measurements; the normal ones, of training and prefill, move the bytes at the rate that DeepEP tells. */
+#define ORR_COLL_EXPERT_KERNELS(X)                                                                                     \
+    X(LOW_LATENCY, "low-latency")                                                                                      \
+    X(NORMAL, "normal")
+#define ORR_COLL_X(name, word) ORR_COLL_EXPERTS_##name,
+enum orr_coll_expert_kernel { ORR_COLL_EXPERT_KERNELS(ORR_COLL_X) ORR_COLL_EXPERTS_COUNT };
+#undef ORR_COLL_X
 struct orr_coll_experts {
     const char *gpu;
     uint32_t nodes;  /* of 8 ranks; 4 on GB200 and GB300 */
     uint64_t tokens; /* of one rank */
     uint32_t topk, hidden;
+    enum orr_coll_expert_kernel kernel;
 };
 
 struct orr_coll_experts_time {
     double dispatch_us, combine_us;
     const char *gpu;                      /* whose measurements they are */
-    uint32_t rows;                        /* fitted on, and their mean error */
+    uint32_t rows;                        /* fitted on, and their mean error; 0: none, the normal kernels */
     double dispatch_error, combine_error; /* as a share */
 };
 

@@ -49,6 +49,51 @@ static double experts_us(const struct between *rows, const struct orr_coll_exper
     return fewer * pow(experts_row_us(rows->more, experts) / fewer, part);
 }
 
+/* GB/s a rank's normal kernels reach, of its NVLink on one node and of its NIC on several. */
+static double normal_gbytes(const struct timing_gpu *gpu, uint32_t nodes, unsigned way)
+{
+    uint32_t sm = nodes == 1 && gpu->sm >= 100 ? 100 : 90; /* between nodes the NIC decides, whatever the GPU */
+    const struct timing_expert_rate *fewer = NULL;
+    const struct timing_expert_rate *more = NULL;
+    for (size_t i = 0; timing_expert_rate_at(i) != NULL; i++) {
+        const struct timing_expert_rate *row = timing_expert_rate_at(i);
+        bool is_of = row->sm == sm && (row->nodes == 1) == (nodes == 1);
+        fewer = is_of && (fewer == NULL || row->nodes <= nodes) ? row : fewer;
+        more = is_of && row->nodes >= nodes && more == NULL ? row : more;
+    }
+    more = more != NULL ? more : fewer;
+    double share = fewer->shares[way];
+    if (more != fewer) {
+        double part = log2((double)nodes / fewer->nodes) / log2((double)more->nodes / fewer->nodes);
+        share *= pow(more->shares[way] / share, part);
+    }
+    return share * (nodes == 1 ? gpu->link_gbytes : gpu->nic_gbytes / gpu->nic_every);
+}
+
+/* Each token goes once to every rank of one node, or to every node of several, that has one of its experts, which lie
+ * at random: one byte a number and a scale of four for each 128 to them, two bytes back. */
+static double normal_us(const struct timing_gpu *gpu, const struct orr_coll_experts *experts, unsigned way)
+{
+    static const double bytes[] = {1 + 4.0 / 128, 2};
+    double places = experts->nodes == 1 ? (gpu->domain > 16 ? 4 : 8) : experts->nodes;
+    double reached = places * (1 - pow(1 - 1 / places, experts->topk));
+    double moved = (double)experts->tokens * reached * experts->hidden * bytes[way];
+    return gpu->base_us[TIMING_SIMPLE] + moved * 1e-3 / normal_gbytes(gpu, experts->nodes, way);
+}
+
+static enum orr_status normal_time(const struct timing_gpu *gpu, const struct orr_coll_experts *experts,
+                                   struct orr_coll_experts_time *time, struct orr_error *err)
+{
+    if (gpu == NULL || gpu->is_rccl || gpu->link != TIMING_LINK_NVLINK || gpu->sm < 90) {
+        return error_set(err, ORR_EINVAL,
+                         "GPU \"%.60s\": DeepEP's normal kernels are for NVIDIA's from Hopper on, with NVLink",
+                         experts->gpu != NULL ? experts->gpu : "");
+    }
+    *time = (struct orr_coll_experts_time){
+        .dispatch_us = normal_us(gpu, experts, 0), .combine_us = normal_us(gpu, experts, 1), .gpu = gpu->name};
+    return ORR_OK;
+}
+
 enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts, struct orr_coll_experts_time *time,
                                       struct orr_error *err)
 {
@@ -56,6 +101,9 @@ enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts, st
         return error_set(err, ORR_ERANGE, "nodes, tokens, experts of a token and hidden size must be above 0");
     }
     const struct timing_gpu *gpu = experts->gpu != NULL ? timing_gpu_find(experts->gpu) : NULL;
+    if (experts->kernel == ORR_COLL_EXPERTS_NORMAL) {
+        return normal_time(gpu, experts, time, err);
+    }
     while (gpu != NULL) {
         size_t index = (size_t)(gpu - timing_gpu_at(0));
         struct between dispatch = experts_find(index, false, experts->nodes);

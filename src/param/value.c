@@ -97,13 +97,26 @@ enum orr_status param_parse_time(const char *where, const char *text, const char
     return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", where, reason.text);
 }
 
+/* Whether two words are one but for capitals, hyphens and underscores: NVLSTree is nvls-tree. */
+static bool is_spelled(const char *word, const char *text)
+{
+    for (;; word++, text++) {
+        word += strspn(word, "-_");
+        text += strspn(text, "-_");
+        char c = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+        if (c != *word || c == '\0') {
+            return c == *word;
+        }
+    }
+}
+
 enum orr_status param_parse_word(const char *where, const char *text, const char *const *words, unsigned *index,
                                  struct orr_error *err)
 {
     char list[256] = "";
     size_t used = 0;
     for (unsigned i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], text) == 0) {
+        if (strcmp(words[i], text) == 0 || is_spelled(words[i], text)) {
             *index = i;
             return ORR_OK;
         }

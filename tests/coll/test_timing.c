@@ -216,6 +216,29 @@ static void a_way_that_the_machine_does_not_have_is_refused(void **state)
     assert_int_equal(timing_estimate(&machine, &question, &answer, &err), ORR_ERANGE);
 }
 
+/* Each node sends its buffer up once, however many there are, where a ring sends it nearly twice. */
+static void switches_that_reduce_take_no_longer_for_more_nodes(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("a100", "ib", "");
+    struct orr_coll_question question = {.op = ORR_COLL_OP_ALL_REDUCE,
+                                         .bytes = (uint64_t)1 << 30,
+                                         .nodes = 4,
+                                         .gpus = 8,
+                                         .algo = ORR_COLL_ALGO_COLLNET_DIRECT};
+    struct orr_coll_answer few;
+    struct orr_coll_answer many;
+    assert_int_equal(timing_estimate(&machine, &question, &few, NULL), ORR_OK);
+    question.nodes = 64;
+    assert_int_equal(timing_estimate(&machine, &question, &many, NULL), ORR_OK);
+    assert_int_equal(many.algo, ORR_COLL_ALGO_COLLNET_DIRECT);
+    assert_true(many.us == few.us);
+    assert_true(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 64, 8, (uint64_t)1 << 30).us > 1.1 * many.us);
+    assert_int_not_equal(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 64, 8, 1 << 20).algo, ORR_COLL_ALGO_COLLNET_DIRECT);
+    question.nodes = 1;
+    assert_int_equal(timing_estimate(&machine, &question, &few, &(struct orr_error){0}), ORR_EINVAL);
+}
+
 static void groups_that_share_nics_take_longer(void **state)
 {
     (void)state;
@@ -457,6 +480,7 @@ int main(void)
         cmocka_unit_test(the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much),
         cmocka_unit_test(a_way_that_is_named_is_never_quicker_than_the_best),
         cmocka_unit_test(a_way_that_the_machine_does_not_have_is_refused),
+        cmocka_unit_test(switches_that_reduce_take_no_longer_for_more_nodes),
         cmocka_unit_test(groups_that_share_nics_take_longer),
         cmocka_unit_test(a_rack_of_one_nvlink_domain_has_no_network_between_its_nodes),
         cmocka_unit_test(own_measurements_go_before_the_shipped_ones),

@@ -552,8 +552,10 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     }
     made.method = ORR_COLL_METHOD_MODEL;
     made.us = made.model_us;
+    /* What was measured is a choice among the other ways: none of the networks had switches that reduce. */
+    bool by_switches = made.algo == ORR_COLL_ALGO_COLLNET_DIRECT || made.algo == ORR_COLL_ALGO_COLLNET_CHAIN;
     struct family family;
-    if (estimate_family(machine, &shape, &family)) {
+    if (!by_switches && estimate_family(machine, &shape, &family)) {
         double power = log2(shape.bytes);
         struct found found = nearest_of(machine, &shape, &family, power);
         made.us = measured_us(machine, &shape, &family);

@@ -167,6 +167,17 @@ static double nvls_us(const struct way *way)
     return start + latency + both(inside, between);
 }
 
+/* The network's switches reduce (SHARP): each node sends the buffer up and takes the result, its GPUs side by side
+ * through their NICs or in a chain. Nothing was measured; the steps are Simple's to the switch and back. */
+static double collnet_us(const struct way *way, bool is_chain)
+{
+    const struct timing_shape *shape = way->shape;
+    double steps = 2.0 * (is_chain ? shape->gpus - 1 : shape->gpus > 1);
+    double latency = steps * way->machine->gpu->step_us[way->proto] + 2 * way->machine->fabric->hop_us[way->proto];
+    double inside = shape->gpus > 1 ? 2 * (1 - 1.0 / shape->gpus) * shape->bytes * link_cost(way) : 0;
+    return start_us(way) + overlapped(way->proto, shape->nodes, latency, both(inside, shape->bytes * net_cost(way)));
+}
+
 /* One GPU a node: as many rounds as a binary tree has levels. */
 static double pat_us(const struct way *way)
 {
@@ -253,6 +264,10 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
         return reduces_all && is_simple && shape->nodes > 1 ? nvls_us(&way) : INFINITY;
     case ORR_COLL_ALGO_PAT:
         return shares && is_simple ? pat_us(&way) : INFINITY;
+    case ORR_COLL_ALGO_COLLNET_DIRECT:
+    case ORR_COLL_ALGO_COLLNET_CHAIN:
+        return reduces_all && is_simple && shape->nodes > 1 ? collnet_us(&way, algo == ORR_COLL_ALGO_COLLNET_CHAIN)
+                                                            : INFINITY;
     case ORR_COLL_ALGO_P2P:
         if (proto == ORR_COLL_PROTO_LL128) {
             return INFINITY;
@@ -261,7 +276,7 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
                : shape->op == ORR_COLL_OP_SEND_RECV ? send_us(&way)
                                                     : INFINITY;
     default:
-        return INFINITY; /* CollNet: its switches are in no row */
+        return INFINITY;
     }
 }
 

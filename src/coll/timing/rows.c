@@ -137,6 +137,11 @@ const struct timing_expert *timing_expert_at(size_t index)
     return index < sizeof timing_experts / sizeof timing_experts[0] ? &timing_experts[index] : NULL;
 }
 
+const struct timing_expert_rate *timing_expert_rate_at(size_t index)
+{
+    return index < sizeof timing_expert_rates / sizeof timing_expert_rates[0] ? &timing_expert_rates[index] : NULL;
+}
+
 struct timing_curves timing_curves_shipped(void)
 {
     return (struct timing_curves){.curves = timing_curves,

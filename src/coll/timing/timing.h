@@ -138,6 +138,13 @@ struct timing_expert {
 };
 const struct timing_expert *timing_expert_at(size_t index); /* NULL past the last */
 
+/* What DeepEP's normal kernels reach of a link's rate, dispatch and combine: presets/collectives/experts-normal.csv. */
+struct timing_expert_rate {
+    uint32_t sm, nodes;
+    double shares[2];
+};
+const struct timing_expert_rate *timing_expert_rate_at(size_t index); /* NULL past the last; nodes of one sm ascend */
+
 /* "2.29.2" as 22902, false where it is no release; an empty text is 0. */
 bool timing_version_parse(const char *text, uint32_t *version);
 

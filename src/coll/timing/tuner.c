@@ -179,6 +179,9 @@ static bool is_known(const struct timing_machine *machine, const struct timing_s
         return nvls && shape->nodes == 1 && reduces_all;
     case ORR_COLL_ALGO_NVLS_TREE:
         return nvls && shape->nodes > 1 && reduces_all;
+    case ORR_COLL_ALGO_COLLNET_DIRECT:
+    case ORR_COLL_ALGO_COLLNET_CHAIN:
+        return reduces_all && shape->nodes > 1 && proto == TIMING_SIMPLE && !gpu->is_rccl;
     case ORR_COLL_ALGO_PAT:
         return shares && shape->gpus == 1 && proto == TIMING_SIMPLE && machine->tuning.version >= 22304 &&
                !gpu->is_rccl;
@@ -233,7 +236,9 @@ double timing_tuner_choose(const struct timing_machine *machine, const struct ti
     enum orr_coll_proto over = *proto;
     for (int a = ORR_COLL_ALGO_TREE; a < ORR_COLL_ALGO_P2P; a++) {
         for (int p = ORR_COLL_PROTO_LL; p < ORR_COLL_PROTO_COUNT; p++) {
-            if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p)) {
+            bool asks = a == ORR_COLL_ALGO_COLLNET_DIRECT || a == ORR_COLL_ALGO_COLLNET_CHAIN; /* for such switches */
+            if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p) ||
+                (asks && only == ORR_COLL_ALGO_AUTO)) {
                 continue;
             }
             double us = timing_tuner_us(machine, shape, (enum orr_coll_algo)a, (enum orr_coll_proto)p);
