@@ -21,6 +21,7 @@ struct orr_aicb {
     struct arena arena; /* texts of options, the path */
     struct aicb_options options;
     struct aicb_part_times part_times; /* where the options ask for them */
+    struct aicb_inference_times inference_times;
     const char *path;
 };
 
@@ -207,6 +208,7 @@ static enum orr_status ask_times(struct orr_aicb *aicb, struct orr_error *err)
 {
     struct aicb_options *o = &aicb->options;
     o->part_times = NULL;
+    o->inference_times = NULL;
     if (o->compute_times != AICB_TIMES_MODEL) {
         return o->device == NULL
                    ? ORR_OK
@@ -216,9 +218,12 @@ static enum orr_status ask_times(struct orr_aicb *aicb, struct orr_error *err)
         return error_set(err, ORR_EINVAL,
                          "parameter 'compute-times' model: AICB measures on a GPU; leave parameter 'compat' out");
     }
-    enum orr_status status = row_times_of_aicb(o, &aicb->mem, &aicb->part_times, err);
+    if (aicb->kind == ORR_AICB_INFERENCE || aicb->kind == ORR_AICB_VIDUR) {
+        o->inference_times = &aicb->inference_times;
+        return row_times_of_inference(o, &aicb->mem, &aicb->inference_times, err);
+    }
     o->part_times = &aicb->part_times;
-    return status;
+    return row_times_of_aicb(o, &aicb->mem, &aicb->part_times, err);
 }
 
 static enum orr_status api_aicb_write_file(struct orr_aicb *aicb, struct notes *notes, struct orr_error *err)
@@ -253,7 +258,7 @@ static enum orr_status write_noting(struct orr_aicb *aicb, const char *path, str
     if (status == ORR_OK) {
         status = choose_path(aicb, path, err);
     }
-    if (status == ORR_OK && aicb->kind == ORR_AICB_TRAINING) {
+    if (status == ORR_OK && aicb->kind != ORR_AICB_PHYSICAL) {
         status = ask_times(aicb, err);
     }
     return status == ORR_OK ? api_aicb_write_file(aicb, notes, err) : status;

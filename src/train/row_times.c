@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/aicb/presets.h"
+#include "compute/device.h"
+#include "model/aicb/inference.h"
 #include "train/predict.h"
 #include "train/step.h"
 
@@ -260,6 +261,174 @@ enum orr_status row_times_of_aicb(const struct aicb_options *o, struct mem *mem,
         status = row_times_make(&asked, mem, times, err);
     }
     return status;
+}
+
+/* ---- of inference ---- */
+
+enum serve_part {
+    SERVE_NORM,
+    SERVE_ATTENTION,
+    SERVE_MOE_NORM,
+    SERVE_MLP,
+    SERVE_ROUTE,
+    SERVE_EXPERTS,
+    SERVE_SHARED,
+    SERVE_PARTS
+};
+
+/* One token behind `cached` others: heads that share keys and values are the rows of one block, and what is cached is
+ * divided until there are blocks for all units. Of latent attention the weights of keys and values go to the queries
+ * and all heads share the one latent state, which is wider than heads that were measured: as many rows more of those.
+ */
+static double row_times_decode(const struct predict_job *job, const struct work_item *item, uint64_t cached)
+{
+    const struct orr_train_model *model = &job->model;
+    struct orr_op op = item->op;
+    struct orr_op_prediction alone, behind;
+    orr_op_predict(job->cost.ops, job->cost.device, ORR_OP_KERNEL, &op, &alone);
+    uint64_t rows = op.dims[2] / op.dims[3], bytes = 2 * op.dims[0] * cached;
+    if (model->kv_rank != 0) {
+        bytes *= model->kv_rank + model->rope_dim;
+        rows = (op.dims[2] * (2 * model->kv_rank + model->rope_dim) + 255) / 256;
+        op.dims[3] = 1, op.dims[4] = 128, op.v_head_dim = 0;
+    } else {
+        bytes *= op.dims[3] * (model->head_dim + model->v_head_dim);
+    }
+    op.dims[1] = rows, op.dims[2] = op.dims[3];
+    double blocks = fmin(ceil(job->device->units / (double)(op.dims[0] * op.dims[2])), (double)cached / 256);
+    uint64_t parts = blocks > 1 ? (uint64_t)blocks : 1;
+    op.dims[0] *= parts, op.kv_seq = cached / parts, op.full = true;
+    orr_op_predict(job->cost.ops, job->cost.device, ORR_OP_KERNEL, &op, &behind);
+    double factor = alone.kernel_us > 0 ? item->us / alone.kernel_us : 1; /* of the framework and the device */
+    return factor * fmax(behind.kernel_us, cost_stream_us(&job->cost, (double)bytes));
+}
+
+/* Adds the forward pass of a layer by its rows; `cached`: of decoding. */
+static void row_times_serve(const struct predict_job *job, const struct work_list *list, uint64_t cached,
+                            double us[SERVE_PARTS])
+{
+    static const struct {
+        const char *item;
+        enum serve_part part;
+    } begins[] = {{"queries, keys, values", SERVE_ATTENTION},
+                  {"queries down", SERVE_ATTENTION},
+                  {"queries", SERVE_ATTENTION},
+                  {"MLP in", SERVE_MLP},
+                  {"router", SERVE_ROUTE},
+                  {"experts in", SERVE_EXPERTS},
+                  {"shared in", SERVE_SHARED}};
+    enum serve_part part = SERVE_NORM;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct work_item *item = &list->items[i];
+        part = strcmp(item->name, "norm") == 0 && part == SERVE_ATTENTION ? SERVE_MOE_NORM : part;
+        for (size_t k = 0; k < sizeof begins / sizeof begins[0]; k++) {
+            part = strcmp(item->name, begins[k].item) == 0 ? begins[k].part : part;
+        }
+        if (item->comm == WORK_COMPUTE) {
+            bool looks = cached != 0 && item->op.kind == ORR_OP_ATTENTION;
+            us[part] += (looks ? row_times_decode(job, item, cached) : item->us) * item->times;
+        }
+    }
+}
+
+static double row_times_product(const struct predict_job *job, double m, double n, double k)
+{
+    struct orr_op op = {.kind = ORR_OP_GEMM, .dtype = ORR_OP_BF16, .dims = {(uint64_t)m, (uint64_t)n, (uint64_t)k}};
+    struct orr_op_prediction answer;
+    orr_op_predict(job->cost.ops, job->cost.device, ORR_OP_KERNEL, &op, &answer);
+    return answer.kernel_us * job->framework.gemm * job->cost.throttled;
+}
+
+/* Gated DeltaNet of Qwen3-Next: 16 heads of keys, 32 of values, 128 wide. Between the products its state in float32 is
+ * read and written once for a chunk of 64 tokens, and what goes in and out of it passes memory three times. */
+static double row_times_delta_net(const struct predict_job *job, double sequences, double tokens)
+{
+    const double tp = job->plan.tp, keys = 16 * 128 / tp, values = 32 * 128 / tp, hidden = job->model.hidden;
+    double all = sequences * tokens, chunks = sequences * ceil(tokens / 64);
+    double bytes = chunks * values * 128 * 4 * 2 + 3 * all * (2 * keys + 2 * values) * 2;
+    return row_times_product(job, all, 2 * keys + 2 * values, hidden) +
+           job->framework.stream * cost_stream_us(&job->cost, bytes) + row_times_product(job, all, hidden, values);
+}
+
+static enum orr_status row_times_serve_all(const struct orr_train_options *asked,
+                                           const struct aicb_inference_model *model, uint64_t cached, struct mem *mem,
+                                           struct aicb_inference_times *times, struct orr_error *err)
+{
+    struct predict_data *data = NULL;
+    struct predict_job job;
+    struct step_layout *layout = NULL;
+    double dense[SERVE_PARTS] = {0}, us[SERVE_PARTS] = {0};
+    enum orr_status status = predict_open(&data, err);
+    status = status == ORR_OK ? predict_settle(data, asked, &job, err) : status;
+    status = status == ORR_OK ? step_layout_make(&job.cost, &job.job, mem, &layout, err) : status;
+    if (status == ORR_OK) {
+        bool apart = model->family != AICB_FAMILY_DEEPSEEK; /* rows of norms; shared experts have none */
+        row_times_serve(&job, &layout->piece[STEP_DENSE].forward, cached, dense);
+        row_times_serve(&job, &layout->piece[STEP_SPARSE].forward, cached, us);
+        double delta = row_times_delta_net(&job, job.plan.micro_batch, job.plan.seq);
+        double shared = apart || model->shared == 0 ? 0 : us[SERVE_SHARED] / (double)model->shared;
+        double attention = us[SERVE_ATTENTION] + (apart ? 0 : us[SERVE_NORM]);
+        double mlp = dense[SERVE_MLP] + dense[SERVE_MOE_NORM];
+        double route = us[SERVE_ROUTE] + (apart ? 0 : us[SERVE_MOE_NORM]);
+        double experts = us[SERVE_EXPERTS] + (apart ? us[SERVE_SHARED] : 0);
+        *times = (struct aicb_inference_times){
+            llround(us[SERVE_NORM] * 1e3),     llround(delta * 1e3), llround(attention * 1e3), llround(mlp * 1e3),
+            llround(us[SERVE_MOE_NORM] * 1e3), llround(route * 1e3), llround(experts * 1e3),   llround(shared * 1e3)};
+    }
+    step_layout_free(layout, mem);
+    predict_close(data);
+    return status;
+}
+
+enum orr_status row_times_of_inference(const struct aicb_options *o, struct mem *mem,
+                                       struct aicb_inference_times *times, struct orr_error *err)
+{
+    struct orr_train_options asked;
+    struct aicb_inference_model model;
+    struct arena arena;
+    arena_init(&arena, mem);
+    enum orr_status status = aicb_inference_model_read(o, &arena, &model, err);
+    arena_free(&arena);
+    row_times_begin(&asked);
+    asked.gpu = o->device;
+    if (status == ORR_OK && asked.gpu == NULL) {
+        status = error_set(err, ORR_EINVAL,
+                           "parameter 'compute-times' model needs parameter 'device' NAME (h100, mi300x: as orrery op "
+                           "list names them)");
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    const struct aicb_preset *preset = model.preset;
+    bool decodes = o->phase != AICB_PHASE_PREFILL, latent = preset->kv_lora != 0;
+    const int64_t all[] = {o->world_size, o->micro_batch, o->seq_length, model.hidden, model.layers};
+    if (!row_times_fit(all, sizeof all / sizeof all[0]) || o->micro_batch > INT32_MAX / o->world_size) {
+        return error_set(err, ORR_ERANGE, "parameter 'compute-times' model: a size of this job is above 2^31 - 1");
+    }
+    asked.shape = (struct orr_train_model){
+        .family = ORR_TRAIN_LLAMA,
+        .layers = (uint32_t)model.layers,
+        .hidden = (uint32_t)model.hidden,
+        .ffn = (uint32_t)preset->ffn,
+        .heads = (uint32_t)preset->heads,
+        .kv_heads = (uint32_t)preset->kv_heads,
+        .head_dim = (uint32_t)(latent ? preset->qk_nope + preset->qk_rope : preset->head_dim),
+        .vocab = (uint32_t)preset->vocab,
+        .kv_rank = (uint32_t)preset->kv_lora,
+        .q_rank = (uint32_t)preset->q_lora,
+        .rope_dim = (uint32_t)preset->qk_rope,
+        .v_head_dim = (uint32_t)preset->v_head,
+        .experts = (uint32_t)preset->experts,
+        .topk = (uint32_t)model.topk,
+        .expert_ffn = (uint32_t)preset->moe_ffn,
+        .shared_experts = (uint32_t)model.shared,
+        .dense_layers = (uint32_t)(model.dense_layers < model.layers ? model.dense_layers : model.layers)};
+    asked.plan.gpus = (uint32_t)(o->world_size / o->pp);
+    asked.plan.tp = (uint32_t)o->tp;
+    asked.plan.ep = (uint32_t)o->ep;
+    asked.plan.micro_batch = (uint32_t)o->micro_batch;
+    asked.plan.seq = decodes ? 1 : (uint32_t)o->seq_length;
+    return row_times_serve_all(&asked, &model, decodes ? (uint64_t)o->seq_length : 0, mem, times, err);
 }
 
 /* ---- of a text ---- */

@@ -8,6 +8,7 @@
 #define ORR_TRAIN_ROW_TIMES_H
 
 #include "convert/text/simai_read.h"
+#include "model/aicb/compute_file.h"
 #include "model/aicb/options.h"
 #include "orrery.h"
 
@@ -15,6 +16,11 @@
  * dtype it has no units for, sizes the model does not know. */
 ORR_MUST_CHECK enum orr_status row_times_of_aicb(const struct aicb_options *options, struct mem *mem,
                                                  struct aicb_part_times *times, struct orr_error *err);
+
+/* Of one forward pass of the model that the options of gen aicb inference name: of whole sequences, or of a token
+ * behind seq_length others. AICB_NO_TIME where the model has no such part. */
+ORR_MUST_CHECK enum orr_status row_times_of_inference(const struct aicb_options *options, struct mem *mem,
+                                                      struct aicb_inference_times *times, struct orr_error *err);
 
 /* Of a workload text: its header says how the job is divided, `asked` the model's shape. ORR_EINVAL names what neither
  * says, and what does not fit together. */

@@ -7,12 +7,12 @@
 static struct orr_error err;
 
 /* Sets "name=value name" and writes. */
-static enum orr_status written(const char *line, const char *path)
+static enum orr_status written_as(enum orr_aicb_kind kind, const char *line, const char *path)
 {
     struct orr_aicb *aicb = NULL;
     char words[512];
     (void)snprintf(words, sizeof words, "%s", line);
-    CHECK_OK(orr_aicb_open(ORR_AICB_TRAINING, false, &aicb, &err), &err);
+    CHECK_OK(orr_aicb_open(kind, false, &aicb, &err), &err);
     char *rest = NULL;
     for (char *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         char *value = strchr(word, '=');
@@ -24,6 +24,11 @@ static enum orr_status written(const char *line, const char *path)
     enum orr_status status = orr_aicb_write(aicb, path, NULL, &err);
     orr_aicb_close(aicb);
     return status;
+}
+
+static enum orr_status written(const char *line, const char *path)
+{
+    return written_as(ORR_AICB_TRAINING, line, path);
 }
 
 static double compute_ns(const char *path)
@@ -207,6 +212,51 @@ static void what_the_operator_model_cannot_know_of_a_generators_options_is_refus
     CHECK_OK(written("num_attention_heads=16 compute-times=model gpu_type=H100", folder_path("yes.txt")), &err);
 }
 
+/* ns of the first row of a name; of all rows none may be without a time. */
+static double served_ns(const char *line, const char *name)
+{
+    struct mem mem = {0};
+    struct simai_text text;
+    double found = 0;
+    const char *path = folder_path("served.txt");
+    CHECK_OK(written_as(ORR_AICB_INFERENCE, line, path), &err);
+    CHECK_OK(simai_text_read(path, &mem, false, &text, &err), &err);
+    for (uint32_t i = 0; i < text.workload.layer_count; i++) {
+        const struct text_layer *row = &text.workload.layers[i];
+        CHECK(row->cells[TEXT_FWD].time > 1000, "row %u has a time", i);
+        found = found == 0 && text_word_is(row->name, name) ? (double)row->cells[TEXT_FWD].time : found;
+    }
+    text_free(&text.workload);
+    return found;
+}
+
+/* H100: 989 TFLOP/s, 3.35 TB/s. */
+static void rows_of_inference_take_what_their_products_and_caches_take(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"deepseek-v3", "qwen3-moe-235b", "qwen3-next-80b"};
+    static const double cache[] = {576, 4 * 2 * 128, 2 * 2 * 256}; /* values of a token */
+    for (size_t i = 0; i < COUNT_OF(models); i++) {
+        char near[256], far[256];
+        static const char usual[] =
+            "world_size=16 expert_model_parallel_size=16 compute-times=model device=h100 phase=decode";
+        (void)snprintf(near, sizeof near, "model=%s %s micro_batch=32 seq_length=1024", models[i], usual);
+        (void)snprintf(far, sizeof far, "model=%s %s micro_batch=32 seq_length=16384", models[i], usual);
+        double more = served_ns(far, "attention_layer") - served_ns(near, "attention_layer");
+        double read = cache[i] * 2 * 32 * (16384 - 1024) / 3350;
+        CHECK(more > 0.8 * read && more < 4 * read, "%s: %g ns more, where the cache takes %g", models[i], more, read);
+        CHECK(served_ns(far, "moe_expert") == served_ns(near, "moe_expert"), "%s: experts", models[i]);
+    }
+    double mlp = served_ns("model=deepseek-v3 world_size=8 compute-times=model device=h100 phase=prefill micro_batch=1 "
+                           "seq_length=4096",
+                           "dense_mlp");
+    double least = 2.0 * 4096 * 7168 * 18432 * 3 / 989e3;
+    CHECK(mlp > least && mlp < 2 * least, "%g ns of an MLP, no less than %g", mlp, least);
+    CHECK(written_as(ORR_AICB_VIDUR, "model=deepseek-v3 compute-times=model", folder_path("no.txt")) == ORR_EINVAL,
+          "no device");
+    CHECK(strstr(err.text, "needs parameter 'device'") != NULL, "%s", err.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_text_without_times_is_filled_as_if_it_had_been_written_so),
         cmocka_unit_test(what_a_text_does_not_say_is_asked_for),
         cmocka_unit_test(what_the_operator_model_cannot_know_of_a_generators_options_is_refused),
+        cmocka_unit_test(rows_of_inference_take_what_their_products_and_caches_take),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -123,9 +123,9 @@ static void options_say_all_that_a_preset_says(void **state)
         set_words(&shape, words, same[i].options);
         CHECK_OK(orr_trainer_step(trainer, &preset, &a, &err), &err);
         CHECK_OK(orr_trainer_step(trainer, &shape, &b, &err), &err);
-        CHECK_U64(b.parameters.total, a.parameters.total, same[i].preset);
-        CHECK_U64(b.step_ns, a.step_ns, same[i].preset);
-        CHECK_U64(b.memory.total, a.memory.total, same[i].preset);
+        CHECK_U64(b.parameters.total, a.parameters.total, "%s", same[i].preset);
+        CHECK_U64(b.step_ns, a.step_ns, "%s", same[i].preset);
+        CHECK_U64(b.memory.total, a.memory.total, "%s", same[i].preset);
     }
     orr_trainer_close(trainer);
 }

@@ -33,6 +33,7 @@ struct aicb_times {
 /* An inference profile, AICB_NO_TIME where a sum is 0. */
 struct aicb_inference_times {
     int64_t attention_norm, attention_gdn, attention_layer, mlp, moe_norm, moe_route, moe_expert;
+    int64_t shared; /* ours: of a shared expert, which AICB has take as long as `mlp` */
 };
 
 struct aicb_compute_reading {

@@ -60,6 +60,12 @@ static struct part routed_part(const struct inference *run, const char *name, in
     return part;
 }
 
+static struct part shared_part(const struct inference *run)
+{
+    int64_t ns = run->times.shared != AICB_NO_TIME ? run->times.shared : run->times.mlp;
+    return make_part("shared_experts", GROUP_MOE, ns);
+}
+
 /* All but the shared experts, of which there may be many; `*shared_at` is where they go. */
 static unsigned deepseek_parts(const struct inference *run, int64_t layer, struct part *parts, unsigned *shared_at)
 {
@@ -149,8 +155,17 @@ static enum orr_status aicb_inference_read_times(struct inference *run, struct a
 {
     const struct aicb_options *o = run->o;
     enum { N = AICB_NO_TIME };
-    run->times = (struct aicb_inference_times){N, N, N, N, N, N, N};
+    run->times = (struct aicb_inference_times){N, N, N, N, N, N, N, N};
     const char *path = o->comp_filepath;
+    if (o->inference_times != NULL && (path != NULL || o->aiob_enable)) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'compute-times' model and parameter 'comp_filepath' both say compute times; one is "
+                         "needed");
+    }
+    if (o->inference_times != NULL) {
+        run->times = *o->inference_times;
+        return ORR_OK;
+    }
     if (path == NULL && o->aiob_enable) {
         return error_set(
             err, ORR_EINVAL,
@@ -202,7 +217,7 @@ static enum orr_status add_layer(const struct inference *run, int64_t layer, str
     struct part parts[PARTS_MAX];
     unsigned shared_at = PARTS_MAX;
     unsigned count = layer_parts(run, layer, parts, &shared_at);
-    struct part shared = make_part("shared_experts", GROUP_MOE, run->times.mlp);
+    struct part shared = shared_part(run);
     enum orr_status status = ORR_OK;
     for (unsigned i = 0; i < count && status == ORR_OK; i++) {
         for (int64_t k = 0; i == shared_at && k < run->model.shared && status == ORR_OK; k++) {
@@ -283,7 +298,7 @@ static void aicb_inference_write_group(const struct inference *run, int64_t laye
         }
     }
     if (group == GROUP_MOE && shared_at < PARTS_MAX) {
-        int64_t each = make_part("shared_experts", GROUP_MOE, run->times.mlp).ns;
+        int64_t each = shared_part(run).ns;
         ns = aicb_add(ns, aicb_mul(run->model.shared, each, overflow), overflow);
     }
     if (found > 0) {

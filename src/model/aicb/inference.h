@@ -15,11 +15,12 @@
 /* Layers and widths of a model, by AICB's names of its layers. */
 struct aicb_inference_model {
     enum aicb_family family;
-    const char *name;                /* of the file */
-    int64_t layers, dense_layers;    /* dense ones: DeepSeek */
-    int64_t hidden, topk;            /* values a token, experts a token */
-    int64_t shared;                  /* shared experts: DeepSeek */
-    int64_t full_attention_interval; /* Qwen3-Next */
+    const char *name;                 /* of the file */
+    int64_t layers, dense_layers;     /* dense ones: DeepSeek */
+    int64_t hidden, topk;             /* values a token, experts a token */
+    int64_t shared;                   /* shared experts: DeepSeek */
+    int64_t full_attention_interval;  /* Qwen3-Next */
+    const struct aicb_preset *preset; /* the published model whose other widths it has */
 };
 
 /* The model that the options name, with the numbers of its configuration. Fails with ORR_EINVAL (unknown family; a key

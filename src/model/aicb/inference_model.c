@@ -41,6 +41,7 @@ static bool holds(const char *name, const char *part, bool exact)
 
 static void aicb_inference_model_fill(struct aicb_inference_model *model, const struct aicb_preset *preset)
 {
+    model->preset = preset;
     model->family = preset->family;
     model->layers = preset->layers;
     model->dense_layers = preset->dense_layers;

@@ -90,6 +90,7 @@ struct aicb_options {
     bool compat;                              /* read files and name outputs as AICB does; fail where it fails */
     struct aicb_fixes fix;                    /* none with compat */
     const struct aicb_part_times *part_times; /* ours: what the operator model says; NULL: not asked */
+    const struct aicb_inference_times *inference_times; /* the same, of inference */
     bool given[AICB_OPTIONS_MAX];
 };
 

@@ -159,13 +159,13 @@ static const struct aicb_option rows[] = {
      .ours = true,
      FIELD(untie_embeddings_and_output_weights),
      .help = "The output layer has weights of its own"},
-    CHOICE("compute-times", compute_times, T, T, time_sources, true,
+    CHOICE("compute-times", compute_times, T | INFER, T | INFER, time_sources, true,
            "Where compute times come from. given: from parameter 'comp_filepath', else 1 ns a row; model: from the "
            "operator model, by each row's shapes on parameter 'device'"),
     {.name = "device",
      .kind = AICB_TEXT,
-     .taken_by = T,
-     .affects = T,
+     .taken_by = T | INFER,
+     .affects = T | INFER,
      .ours = true,
      FIELD(device),
      .help = "Whose compute times parameter 'compute-times' model takes: h100, mi300x and more (orrery op list). "
