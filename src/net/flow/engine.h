@@ -8,6 +8,7 @@
 
 #include "base/number_map.h"
 #include "base/pool.h"
+#include "net/flow/alone.h"
 #include "net/flow/flow.h"
 #include "net/flow/share.h"
 #include "net/packet/histogram.h"
@@ -47,6 +48,16 @@ struct flow {
 
 POOL_DEFINE(flows, struct flow, next);
 
+/* The way of messages between two nodes, there and, `half` ports on, back. */
+struct flow_way {
+    uint32_t src, dst; /* src + 1; 0 = none */
+    uint64_t bytes;
+    uint32_t *ports;
+    struct alone alone; /* of that many bytes */
+    uint16_t hops_there, hops_back;
+    bool has_choice; /* each message has its own */
+};
+
 struct flow_net {
     struct net *net;
     const struct packet_machine *machine;
@@ -55,7 +66,10 @@ struct flow_net {
     uint32_t sending;   /* of them, as fluid */
     struct share share; /* links are ports; a flow's uses are its ports there, then at `half` those back */
     uint32_t half;
-    uint32_t *way; /* one flow's, while it is found */
+    struct flow_way *ways; /* kept ones (ways.c) */
+    uint32_t *way_ports;   /* theirs, and of one that is not kept: */
+    uint32_t *way;
+    uint32_t way_count;
     struct source_ports next_ports;
     struct number_map last; /* message of a connection, by connection and ends */
     uint64_t longest_rtt_ns, largest_window;
@@ -100,6 +114,20 @@ void flow_give_back(struct flow_net *network, uint32_t index, double part);
 
 /* The data of a message begin to flow; `after` the one of its connection that has just left, 0 = none. */
 void flow_start(struct flow_net *network, uint32_t index, uint32_t after);
+
+/* ---- rest.c ---- */
+
+/* How long shares stay as they are after a settling that was much work for messages that meet, directly or over others:
+ * what goes on elsewhere is no reason to wait. While messages contend that may be a round trip, for then the contest
+ * looks at shares and is looked at, but no more than a small part of what they last. */
+uint64_t flow_rest_ns(struct flow_net *network);
+
+/* ---- ways.c ---- */
+
+bool flow_ways_open(struct flow_net *network);
+void flow_ways_close(struct flow_net *network);
+/* The way of a message and what it takes alone, until the next call; false when there is none. */
+bool flow_way_of(struct flow_net *network, const struct flow *flow, struct flow_way *found);
 
 /* ---- follow.c ---- */
 

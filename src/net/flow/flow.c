@@ -16,7 +16,6 @@
 #include <math.h>
 
 #include "base/arena.h"
-#include "net/flow/alone.h"
 #include "net/flow/control.h"
 #include "net/flow/engine.h"
 #include "net/flow/judge.h"
@@ -37,10 +36,6 @@
 /* Packets a nanosecond where a packet takes less than the half nanosecond that counts as one. */
 #define INSTANT_RATE 1e6
 
-/* A settling that looked at so many uses of links is followed by a rest of one packet's time, or of that part of the
- * time its messages have been under way; twice as many by two. Where so many meet, none of them can tell. */
-enum { REST_USES = 2048, REST_MOST = 16, REST_PART = 16384, REST_CONTEST_PART = 64 };
-
 /* FLOW_CONTROL is about all flows that contend; the others are about one. */
 enum flow_step { FLOW_STARTS, FLOW_LEAVES, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES, FLOW_CONTROL };
 
@@ -56,11 +51,10 @@ static bool open_arrays(struct flow_net *network)
         !share_init(&network->share, graph->port_count, 2 * network->half, SHARE_TOLERANCE, net->mem)) {
         return false;
     }
-    network->way = mem_zalloc(net->mem, 2 * (size_t)network->half * sizeof *network->way);
     network->carried = mem_zalloc(net->mem, graph->port_count * sizeof *network->carried);
     network->data_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->data_cost);
     network->ack_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->ack_cost);
-    if (network->way == NULL || !source_ports_init(&network->next_ports, graph->node_count, net->mem) ||
+    if (!flow_ways_open(network) || !source_ports_init(&network->next_ports, graph->node_count, net->mem) ||
         network->data_cost == NULL || network->ack_cost == NULL || network->carried == NULL) {
         return false;
     }
@@ -124,7 +118,7 @@ static void flow_close(struct net *net)
         return;
     }
     size_t ports = network->machine->graph->port_count;
-    mem_free(net->mem, network->way, 2 * (size_t)network->half * sizeof *network->way);
+    flow_ways_close(network);
     source_ports_free(&network->next_ports);
     number_map_free(&network->last);
     mem_free(net->mem, network->carried, ports * sizeof *network->carried);
@@ -169,45 +163,6 @@ void flow_settle_later(struct flow_net *network)
     }
 }
 
-/* Uses of links that the last settling looked at, all together. */
-static uint64_t uses_looked_at(const struct flow_net *network)
-{
-    const struct share *share = &network->share;
-    uint64_t uses = share->looked;
-    for (uint32_t i = 0; i < share->found.count; i++) {
-        const struct flow *flow = &network->flows.at[share->found.at[i]];
-        uses += (uint64_t)flow->hops_there + flow->hops_back;
-    }
-    return uses;
-}
-
-/* How long shares stay as they are after a settling that was much work for messages that meet, directly or over others:
- * what goes on elsewhere is no reason to wait. While messages contend that may be a round trip, for then the contest
- * looks at shares and is looked at, but no more than a small part of what they last. */
-static uint64_t rest_ns(struct flow_net *network)
-{
-    struct share *share = &network->share;
-    if (uses_looked_at(network) < REST_USES) {
-        return 0;
-    }
-    share_connect(share);
-    uint64_t now = network->net->queue->now;
-    uint64_t step = flow_controls_step_ns(network);
-    uint64_t longest = 0;
-    for (uint32_t i = 0; i < share->found.count; i++) {
-        const struct flow *flow = &network->flows.at[share->found.at[i]];
-        uint64_t rests = share_connected_uses(share, share->found.at[i]) / REST_USES;
-        uint64_t part = flow->sending ? (now - flow->start_ns) / REST_PART : 0;
-        uint64_t rest =
-            (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
-        uint64_t contest = part * (REST_PART / REST_CONTEST_PART);
-        contest = contest < step ? contest : step;
-        rest = rests > 0 && contest > rest ? contest : rest;
-        longest = rest > longest ? rest : longest;
-    }
-    return longest;
-}
-
 static void flow_settle(struct flow_net *network)
 {
     struct event_queue *queue = network->net->queue;
@@ -220,7 +175,7 @@ static void flow_settle(struct flow_net *network)
     share_settle(share);
     network->counts.settlings++;
     network->counts.settled += share->found.count;
-    network->rest_until = queue->now + rest_ns(network);
+    network->rest_until = queue->now + flow_rest_ns(network);
     double now = (double)queue->now;
     for (uint32_t i = 0; i < share->found.count; i++) {
         uint32_t index = share->found.at[i];
@@ -421,22 +376,22 @@ static bool plan(struct flow_net *network, uint32_t index)
     struct flow *flow = &network->flows.at[index];
     const struct packet_machine *machine = network->machine;
     uint32_t half = network->half;
-    uint32_t *there = network->way;
-    uint32_t *back = network->way + half;
     uint32_t port = flow->source_port;
-    flow->hops_there = topo_way_find(&network->routes, flow->src, flow->dst, port, TOPO_WAY_DATA_PORT, there, half);
-    flow->hops_back = topo_way_find(&network->routes, flow->dst, flow->src, TOPO_WAY_DATA_PORT, port, back, half);
-    if (flow->hops_there == 0 || flow->hops_back == 0) {
+    struct flow_way way;
+    if (!flow_way_of(network, flow, &way)) {
         return false;
     }
+    const struct alone alone = way.alone;
+    const uint32_t *there = way.ports;
+    const uint32_t *back = way.ports + half;
+    flow->hops_there = way.hops_there;
+    flow->hops_back = way.hops_back;
     bool is_new = network->stand != NULL && !network->spread && port == TOPO_WAY_FIRST_PORT;
     if (is_new && (flow_has_choice(network, flow->dst, there, flow->hops_there) ||
                    flow_has_choice(network, flow->src, back, flow->hops_back))) {
         network->net->parted = true;
         network->net->queue->failed = true;
     }
-    struct alone alone = alone_message(machine->graph, machine->config, there, flow->hops_there, back, flow->hops_back,
-                                       flow->bytes, flow_window(network, flow));
     flow->packets = alone.packets;
     flow->left = alone.packets;
     flow->alone_ns = (double)alone.total_ns;
