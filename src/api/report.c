@@ -280,7 +280,9 @@ static enum orr_status report_add_text(struct orr_report *report, const char *pa
     struct report_bytes read = {0};
     enum orr_status status = report_read(path, mem, &read, err);
     bool store = status == ORR_OK && read.size > sizeof magic && memcmp(read.bytes, magic, sizeof magic) == 0;
-    if (status == ORR_OK && !store) {
+    if (status == ORR_OK && !store && page_is_script(read.bytes, read.size)) {
+        status = page_add_script(&report->page, path, read.bytes, read.size, err);
+    } else if (status == ORR_OK && !store) {
         status = orr_report_add(report, path, read.bytes, read.size, err);
     }
     mem_free(mem, read.bytes, read.capacity);

@@ -90,10 +90,12 @@ static const struct param_table report_tables[] = {{report_rows, 0, 0}, {0}};
 static const struct cli_usage report_usage = {
     .tables = report_tables,
     .forms = "RESULT...",
-    .about = "Make an HTML page of results that opens in any browser, without a network: where the step time goes, the "
-             "timeline, collectives, links, memory, sweeps and plans; several results side "
-             "by side. RESULT is a --json file of run, simai, train, plan, sweep, advise or lab, a timeline, the "
-             "folder of a lab run, or a result store (DB, or DB:3,5 for some of its runs).",
+    .about =
+        "Make an HTML page of results that opens in any browser, without a network: where the step time goes, the "
+        "timeline, collectives, links, memory, sweeps and plans; several results side "
+        "by side. RESULT is a --json file of run, simai, train, plan, sweep, advise or lab, a timeline, the "
+        "folder of a lab run, or a result store (DB, or DB:3,5 for some of its runs). The predictor.js of make wasm "
+        "lets the page predict training steps with other values.",
     .examples = "  orrery report run.json -o report.html\n"
                 "  orrery report ring.json torus.json -o compare.html\n"
                 "  orrery report runs/orrery.db:3,5 --lang zh-TW\n",

@@ -112,6 +112,28 @@ enum orr_status page_add(struct page *page, const char *name, const char *json, 
     return status == ORR_OK ? page_add_made(page, kind, name, json, size, err) : status;
 }
 
+static const char page_script_head[] = "// orrery predictor";
+
+bool page_is_script(const char *text, size_t size)
+{
+    return size > sizeof page_script_head && memcmp(text, page_script_head, sizeof page_script_head - 1) == 0;
+}
+
+enum orr_status page_add_script(struct page *page, const char *name, const char *text, size_t size,
+                                struct orr_error *err)
+{
+    char *copy = arena_strndup(&page->arena, text, size);
+    if (copy == NULL) {
+        return mem_error(&page->mem, "a document of the report", err);
+    }
+    if (strlen(copy) != size || strcasestr(copy, "</script") != NULL || strstr(copy, "<!--") != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: a predictor that no page can hold; make wasm makes one that it can",
+                         name);
+    }
+    page->script = copy;
+    return ORR_OK;
+}
+
 static void page_put_escaped(const char *text, size_t size, FILE *stream)
 {
     while (size > 0) {
@@ -173,6 +195,9 @@ enum orr_status page_write(const struct page *page, FILE *stream, struct orr_err
         (void)fputs("<script type=\"application/json\" class=\"orrery-document\">\n", stream);
         page_put_escaped(document->json, document->size, stream);
         (void)fputs("</script>\n", stream);
+    }
+    if (page->script != NULL) {
+        (void)fprintf(stream, "<script>\n%s</script>\n", page->script);
     }
     (void)fputs(place == NULL ? "" : place + sizeof page_place - 1, stream);
     return status;

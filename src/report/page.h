@@ -48,6 +48,7 @@ struct page {
     struct arena arena;
     const char *language; /* "en", "zh-TW" */
     const char *command;  /* of what is added next */
+    const char *script;   /* that predicts steps in the page (tools/wasm), or NULL */
     struct page_document *first, *last;
     size_t count;
 };
@@ -63,6 +64,12 @@ ORR_MUST_CHECK enum orr_status page_add(struct page *page, const char *name, con
 /* The same for what our own writers made: neither checked nor recognised. */
 ORR_MUST_CHECK enum orr_status page_add_made(struct page *page, enum page_kind kind, const char *name, const char *json,
                                              size_t size, struct orr_error *err);
+
+/* Whether the bytes are such a script, by their beginning. */
+bool page_is_script(const char *text, size_t size);
+/* The bytes are copied. ORR_EINVAL: they would end the element they stand in. */
+ORR_MUST_CHECK enum orr_status page_add_script(struct page *page, const char *name, const char *text, size_t size,
+                                               struct orr_error *err);
 
 /* Write errors stay with the stream; ORR_ENOMEM. */
 ORR_MUST_CHECK enum orr_status page_write(const struct page *page, FILE *stream, struct orr_error *err);

@@ -128,5 +128,24 @@ static void what_is_no_result_is_refused_by_name(void **state)
     CHECK_CONTAINS(err.text, "accepted: en, zh-TW");
 }
 
-TEST_MAIN(a_document_comes_out_as_it_went_in, a_document_without_tags_is_the_same_bytes,
-          documents_are_told_apart_by_what_is_in_them, what_is_no_result_is_refused_by_name)
+static void a_predictor_is_a_script_that_stays_in_its_element(void **state)
+{
+    (void)state;
+    static const char good[] = "// orrery predictor: x\nwindow.one = '<\\/script>';\n";
+    static const char bad[] = "// orrery predictor: x\nwindow.one = '</SCRIPT>';\n";
+    struct page page;
+    struct orr_error err = {0};
+    CHECK_OK(page_init(&page, NULL, 0, &err), &err);
+    CHECK(page_is_script(good, strlen(good)) && !page_is_script(plan_text, strlen(plan_text)), "known by its head");
+    CHECK_OK(page_add_script(&page, "p.js", good, strlen(good), &err), &err);
+    char *html = page_written(&page);
+    CHECK_CONTAINS(html, "<script>\n// orrery predictor: x\nwindow.one = '<\\/script>';\n</script>\n");
+    free(html);
+    CHECK_STATUS(page_add_script(&page, "p.js", bad, strlen(bad), &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "p.js: a predictor that no page can hold");
+    page_free(&page);
+}
+
+TEST_MAIN(a_predictor_is_a_script_that_stays_in_its_element, a_document_comes_out_as_it_went_in,
+          a_document_without_tags_is_the_same_bytes, documents_are_told_apart_by_what_is_in_them,
+          what_is_no_result_is_refused_by_name)

@@ -3,7 +3,7 @@
 // serious fault in either theme; wide and on a phone nothing is wider than the screen; parts open, languages change, the
 // timeline can be moved by keys.
 import { readdirSync } from "node:fs";
-import { accessible, drawn, each, fact, fits, must, open, picture } from "./browser.mjs";
+import { accessible, drawn, each, fact, fits, must, open, picture, until } from "./browser.mjs";
 
 export async function reports(folder) {
   const show = async (name, how = {}) => {
@@ -67,6 +67,19 @@ export async function reports(folder) {
     const job = await show("advice");
     must((await job.page.locator(".advice, .sum-bar, canvas").count()) >= 3, "advice, equation or timeline is missing");
     await job.page.context().close();
+  });
+
+  await fact("a page with a predictor answers a slider by itself, beside the step it began with", async () => {
+    const { page, said } = await show("whatif");
+    await page.locator(".what-if summary").click();
+    const time = page.locator(".what-if .live-head .first b");
+    const before = await time.first().innerText();
+    must((await page.locator(".result .first b").first().innerText()) === before, "it does not begin with the page's step");
+    await page.locator(".what-if input[data-name=servers]").press("ArrowRight");
+    await until(page, ".what-if .live-head .first b", (text) => text !== before);
+    must((await page.locator(".what-if .compare-row").count()) === 2, "the two steps do not stand side by side");
+    must(said.length === 0, said.join("; "));
+    await page.context().close();
   });
 
   await fact("what a line of the machine carried is told in the page's language", async () => {

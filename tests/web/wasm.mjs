@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training steps in WebAssembly against the program: `wasm.mjs ORRERY ORRERY.JS`. The same document, every number of it, for
 // jobs over models, machines and ways to divide them; what cannot be is said in the same words. Ends with "N passed, N failed".
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 
@@ -58,6 +58,18 @@ if (browser) {
     const before = await page.locator(".live-head .first b").innerText();
     await page.locator("input[data-name=servers]").press("ArrowRight");
     await browser.until(page, ".live-head .first b", (text) => text !== before);
+    browser.must(said.length === 0, said.join("; "));
+  });
+  await browser.fact("a report with the predictor in it answers a slider", async () => {
+    const folder = dirname(resolve(process.argv[3]));
+    execFileSync(process.argv[2], ["train", "--model", "llama3-8b", "--machine", "dgx-h100:2", "--tp", "2", "--json", join(folder, "step.json")]);
+    execFileSync(process.argv[2], ["report", join(folder, "step.json"), join(folder, "predictor.js"), "-o", join(folder, "report.html")]);
+    const { page, said } = await browser.open(`file://${join(folder, "report.html")}`, { alone: true });
+    await page.locator(".what-if summary").click();
+    await page.waitForSelector(".answered", { timeout: 30000 });
+    const before = await page.locator(".what-if .live-head .first b").innerText();
+    await page.locator(".what-if input[data-name=servers]").press("ArrowRight");
+    await browser.until(page, ".what-if .live-head .first b", (text) => text !== before);
     browser.must(said.length === 0, said.join("; "));
   });
   failed += await browser.finish();

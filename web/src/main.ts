@@ -2,6 +2,7 @@
 // The page: what each document is drawn by, in which order, and what belongs to the whole page: language, theme, print.
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import "./live/live.css";
 import { compareSection } from "./compare";
 import { readReport, type Named, type Report } from "./documents";
 import { clear, freshId, h } from "./dom";
@@ -13,6 +14,7 @@ import { runResult, timelineSection, views, type Besides } from "./run";
 import { languageTag, s, setLanguage } from "./strings";
 import { decode, fromChrome, type Timeline } from "./timeline-data";
 import { trainResult } from "./train";
+import { whatIf } from "./whatif";
 import { command, dark, logo, redrawCharts, section, type Section } from "./widgets";
 
 const timelines = new Map<Named, Timeline>();
@@ -120,14 +122,15 @@ function build(report: Report): void {
   });
   const compare = compareSection(results);
   const blocks = results.map((result, i) => resultBlock(result, i === 0 || results.length <= 3, i === 0 ? loose : []));
-  const links = [...(compare ? [compare] : []), ...(blocks.length === 1 ? [] : loose), ...(blocks.length === 1 ? blocks[0]?.sections ?? [] : blocks.map((block, i) => ({ id: block.id, title: results[i]?.title ?? "" })))];
+  const steps = window.orreryAlone ? report.entries.flatMap((entry) => (entry.kind === "train" ? [whatIf(entry.document, trainResult(entry.document, entry.command))] : [])) : [];
+  const links = [...(compare ? [compare] : []), ...(blocks.length === 1 ? [] : loose), ...(blocks.length === 1 ? blocks[0]?.sections ?? [] : blocks.map((block, i) => ({ id: block.id, title: results[i]?.title ?? "" }))), ...steps];
   app.append(
     h("a", { class: "skip", href: "#results" }, s("skip")),
     h("header", { class: "top" }, logo(), h("div", { class: "brand" }, h("h1", {}, s("title")), h("p", {}, s("lead"))), h("span", { class: "grow" }), language, theme,
       h("button", { type: "button", onclick: () => window.print() }, s("print"))),
     h("nav", { class: "contents", "aria-label": s("contents") }, links.map((one) => h("a", { href: `#${one.id}` }, one.title))),
     h("main", { id: "results", tabindex: -1 }, results.length + loose.length === 0 && h("p", { class: "card" }, s("empty")),
-      compare?.element, blocks.length === 0 && loose.map((one) => one.element), blocks.map((block) => block.element)),
+      compare?.element, blocks.length === 0 && loose.map((one) => one.element), blocks.map((block) => block.element), steps.map((one) => one.element)),
     h("footer", {}, s("madeBy", { generator: report.generator })));
 }
 

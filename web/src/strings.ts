@@ -198,6 +198,8 @@ const table = {
   simulatedBeside: ["Predicted and simulated", "預測與模擬"],
   predicted: ["Predicted", "預測"],
   simulated: ["Simulated", "模擬"],
+  whatIf: ["What if", "如果"],
+  whatIfHint: ["Other values for this step, predicted in this page while you drag; nothing is asked of a server.", "為這一步換別的值：在本頁內邊拖邊預測，不連任何伺服器。"],
   // plan
   plan: ["Plan", "方案"],
   plans: ["Plans", "方案"],

@@ -7,6 +7,7 @@ import { clear, h } from "../dom";
 import { languageTag, s, setLanguage } from "../strings";
 import { dark, logo, redrawCharts } from "../widgets";
 import { api, type Served } from "./api";
+import { catalogue } from "./catalogue";
 import { CollectiveTab } from "./collective";
 import { PlanTab } from "./plan";
 import { RunsTab } from "./runs";
@@ -20,12 +21,6 @@ function forgetToken(): void {
   query.delete("token");
   const rest = query.toString();
   history.replaceState(null, "", location.pathname + (rest ? `?${rest}` : "") + location.hash);
-}
-
-async function catalogue(): Promise<Catalogue> {
-  const [models, machines, frameworks] = await Promise.all([api.models(), api.machines(), api.frameworks()]);
-  const nodeGpus = new Map(machines.machines.filter((one) => one.gpus_per_server > 1).map((one) => [one.name, one.gpus_per_server]));
-  return { models, machines: machines.machines, kinds: machines.kinds, frameworks: frameworks.map((one) => one.name), nodeGpus };
 }
 
 function build(app: HTMLElement, state: State, served: Served, known: Catalogue): void {

@@ -4,9 +4,12 @@
 export type Tab = "step" | "collective" | "plan" | "runs";
 
 export class State {
-  private values = new URLSearchParams(location.hash.slice(1));
+  private values: URLSearchParams;
   private listeners: (() => void)[] = [];
-  constructor() {
+  /** `own`: chosen at the beginning, on a page whose address is not a configuration. */
+  constructor(private readonly own?: Record<string, string>) {
+    this.values = new URLSearchParams(own ?? location.hash.slice(1));
+    if (own) return;
     window.addEventListener("hashchange", () => {
       if (location.hash.slice(1) === this.values.toString()) return;
       this.values = new URLSearchParams(location.hash.slice(1));
@@ -27,6 +30,6 @@ export class State {
   set(name: string, value: string | number, fallback: string | number = ""): void {
     if (String(value) === String(fallback)) this.values.delete(name);
     else this.values.set(name, String(value));
-    history.replaceState(null, "", `${location.pathname}#${this.values.toString()}`);
+    if (!this.own) history.replaceState(null, "", `${location.pathname}#${this.values.toString()}`);
   }
 }

@@ -72,6 +72,11 @@ export class StepTab {
       h("div", { class: "live-side" }, this.shown.element));
   }
 
+  /** What later steps are compared with. */
+  compareWith(result: Result): void {
+    this.kept = result;
+  }
+
   reload(): void {
     this.controls.forEach((one) => one.reload());
     this.ask();
