@@ -201,8 +201,9 @@ void chart_points_put(const struct chart_points *chart, FILE *stream)
         (void)plain_fprintf(stream, "</title><circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" fill=\"%s\"/>", at[0], at[1],
                             point->joined ? 5 : 3, point->joined ? part_colours[1] : part_colours[0]);
         if (point->named && fabs(at[1] - written) >= 14) {
-            (void)plain_fprintf(stream, "<text%s x=\"%.1f\" y=\"%.1f\">", is_right ? " class=\"e\"" : "",
-                                at[0] + (is_right ? -9 : 9), at[1] - 6);
+            (void)plain_fprintf(
+                stream, "<text%s x=\"%.1f\" y=\"%.1f\" stroke=\"#fff\" stroke-width=\"3\" paint-order=\"stroke\">",
+                is_right ? " class=\"e\"" : "", at[0] + (is_right ? -9 : 9), at[1] - 6);
             io_xml_put(stream, point->label);
             (void)fputs("</text>", stream);
             written = at[1];

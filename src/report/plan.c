@@ -235,8 +235,10 @@ static void plan_chart_label(const struct orr_train_plan *plan, const char *befo
 {
     (void)snprintf(label, PLAN_LABEL,
                    "%stp %" PRIu32 " pp %" PRIu32 " cp %" PRIu32 " ep %" PRIu32 " dp %" PRIu32 " zero %" PRIu32
-                   " micro %" PRIu32,
-                   before, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->zero, plan->micro_batch);
+                   " micro %" PRIu32 "%s%s",
+                   before, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->zero, plan->micro_batch,
+                   plan->recompute == ORR_TRAIN_RECOMPUTE_NONE ? "" : " recompute ",
+                   plan->recompute == ORR_TRAIN_RECOMPUTE_NONE ? "" : plan_recomputes[plan->recompute]);
 }
 
 static int plan_chart_order(const void *a, const void *b)
