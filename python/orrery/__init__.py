@@ -25,3 +25,9 @@ __all__ = [
     "machines", "model", "models", "op_predict", "plan", "report", "run", "sweep", "table_of", "train", "train_workload",
     "version",
 ]
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":  # the library's, which is not loaded before it is needed
+        return version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
