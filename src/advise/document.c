@@ -64,8 +64,7 @@ const char *advise_text(struct advise_document *document, const char *format, ..
 void advise_find(struct advise_document *document, const char *id, double share, const char *title)
 {
     struct orr_advice *shown = &document->shown;
-    if (!mem_reserve(&document->mem, (void **)&document->findings, &document->finding_room, shown->finding_count + 1,
-                     sizeof *document->findings)) {
+    if (!MEM_RESERVE(&document->mem, document->findings, document->finding_room, shown->finding_count + 1)) {
         document->failed = true;
         return;
     }
@@ -240,8 +239,7 @@ const struct advise_change *advise_best_of(const struct advise_changes *changes,
 static void advise_suggest(struct advise_document *document, const struct advise_change *change)
 {
     struct orr_advice *shown = &document->shown;
-    if (!mem_reserve(&document->mem, (void **)&document->suggestions, &document->suggestion_room,
-                     shown->suggestion_count + 1, sizeof *document->suggestions)) {
+    if (!MEM_RESERVE(&document->mem, document->suggestions, document->suggestion_room, shown->suggestion_count + 1)) {
         document->failed = true;
         return;
     }
@@ -276,8 +274,7 @@ static void advise_give_up(struct advise_document *document, const struct advise
         more += same ? 1 : 0;
         because = same && because != NULL && changes->list[i].because == NULL ? NULL : because;
     }
-    if (!mem_reserve(&document->mem, (void **)&document->trials, &document->trial_room, shown->trial_count + 1,
-                     sizeof *document->trials)) {
+    if (!MEM_RESERVE(&document->mem, document->trials, document->trial_room, shown->trial_count + 1)) {
         document->failed = true;
         return;
     }

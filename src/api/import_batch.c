@@ -105,8 +105,7 @@ static enum orr_status api_import_batch_add_row(struct batch *batch, struct batc
         row.refusal = arena_strndup(&batch->arena, why->text, strlen(why->text));
     }
     if (row.name == NULL || (why != NULL && row.refusal == NULL) ||
-        !mem_reserve(&batch->mem, (void **)&batch->rows, &batch->capacity, (uint64_t)batch->count + 1,
-                     sizeof *batch->rows)) {
+        !MEM_GROW(&batch->mem, batch->rows, batch->capacity, batch->count)) {
         return mem_error(&batch->mem, "the recordings of a batch", err);
     }
     batch->rows[batch->count++] = row;

@@ -68,7 +68,7 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
     if (row->us > 0) {
         double error = p.us / row->us - 1;
         (void)plain_fprintf(stream, "%.4f", error);
-        if (!mem_reserve(a->mem, (void **)&a->errors, &a->capacity, (uint64_t)a->count + 1, sizeof *a->errors)) {
+        if (!MEM_GROW(a->mem, a->errors, a->capacity, a->count)) {
             return mem_error(a->mem, "the errors", err);
         }
         a->errors[a->count++] = error;

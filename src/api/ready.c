@@ -61,8 +61,7 @@ static enum orr_status look_at_job(struct looking *looking, const char *place, c
     enum orr_status status =
         import_job_pick_ranks(place, options->ranks, options->rank_count, job->pairs, &request.pair_count, err);
     status = status != ORR_OK ? status : check_output(options, request.pairs, request.pair_count, err);
-    if (status == ORR_OK && !mem_reserve(&looking->mem, (void **)&looking->runs, &looking->run_capacity,
-                                         (uint64_t)looking->run_count + 1, sizeof *looking->runs)) {
+    if (status == ORR_OK && !MEM_GROW(&looking->mem, looking->runs, looking->run_capacity, looking->run_count)) {
         status = mem_error(&looking->mem, "the runs of a folder", err);
     }
     if (status == ORR_OK) {
@@ -123,8 +122,7 @@ static enum orr_status look_at_one_of(struct looking *looking, const char *const
         *err = why;
         return status;
     }
-    if (!mem_reserve(&looking->mem, (void **)&looking->refusals, &looking->refusal_capacity,
-                     (uint64_t)looking->refusal_count + 1, sizeof *looking->refusals)) {
+    if (!MEM_GROW(&looking->mem, looking->refusals, looking->refusal_capacity, looking->refusal_count)) {
         return mem_error(&looking->mem, "findings", err);
     }
     const char *text = arena_strndup(&looking->arena, why.text, strlen(why.text));

@@ -198,9 +198,8 @@ static enum orr_status watch_list(struct orr_watch *watch, struct orr_error *err
         if (!watch_is_recording(entry->d_name)) {
             continue;
         }
-        enough =
-            intern_add(&watch->names, entry->d_name, strlen(entry->d_name), &place) &&
-            mem_reserve(&watch->mem, (void **)&watch->files, &watch->file_room, (uint64_t)place, sizeof *watch->files);
+        enough = intern_add(&watch->names, entry->d_name, strlen(entry->d_name), &place) &&
+                 MEM_RESERVE(&watch->mem, watch->files, watch->file_room, (uint64_t)place);
         place--; /* number 0 is the empty text */
         if (enough && place == watch->file_count) {
             watch->files[watch->file_count++] =
@@ -341,8 +340,7 @@ static enum orr_status watch_judge(struct orr_watch *watch, uint32_t number, uin
     struct judged judged = {.number = number};
     judged.alarms = arena_alloc(&watch->arena, ((size_t)count + 2) * sizeof *judged.alarms);
     if (files == NULL || room == NULL || judged.alarms == NULL ||
-        !mem_reserve(&watch->mem, (void **)&watch->judged, &watch->judged_room, (uint64_t)watch->judged_count + 1,
-                     sizeof *watch->judged)) {
+        !MEM_GROW(&watch->mem, watch->judged, watch->judged_room, watch->judged_count)) {
         return mem_error(&watch->mem, "a window of recordings", err);
     }
     uint32_t taken = 0;

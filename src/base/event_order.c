@@ -11,8 +11,7 @@
 static bool add_line(struct event_order *order, const struct event_queue *queue, uint64_t time, uint32_t head)
 {
     for (uint32_t event = head; event != 0; event = queue->events[event].next) {
-        if (order->count == order->capacity && !mem_reserve(queue->mem, (void **)&order->at, &order->capacity,
-                                                            (uint64_t)order->count + 1, sizeof *order->at)) {
+        if (order->count == order->capacity && !MEM_GROW(queue->mem, order->at, order->capacity, order->count)) {
             return false;
         }
         order->at[order->count++] = (struct event_at){.time = time, .event = event};

@@ -28,9 +28,9 @@ bool event_queue_init(struct event_queue *queue, struct mem *mem)
     queue->buckets = mem_zalloc(mem, (size_t)bucket_count(queue) * sizeof *queue->buckets);
     queue->wheel = mem_zalloc(mem, EVENT_WHEEL * sizeof *queue->wheel);
     if (queue->buckets == NULL || queue->wheel == NULL ||
-        !mem_reserve(mem, (void **)&queue->events, &queue->event_capacity, FIRST_EVENTS, sizeof *queue->events) ||
-        !mem_reserve(mem, (void **)&queue->slots, &queue->slot_capacity, FIRST_SLOTS, sizeof *queue->slots) ||
-        !mem_reserve(mem, (void **)&queue->heap, &queue->heap_capacity, FIRST_SLOTS, sizeof *queue->heap)) {
+        !MEM_RESERVE(mem, queue->events, queue->event_capacity, FIRST_EVENTS) ||
+        !MEM_RESERVE(mem, queue->slots, queue->slot_capacity, FIRST_SLOTS) ||
+        !MEM_RESERVE(mem, queue->heap, queue->heap_capacity, FIRST_SLOTS)) {
         event_queue_free(queue);
         return false;
     }
@@ -63,15 +63,13 @@ void event_queue_free(struct event_queue *queue)
 
 bool event_queue_keep_causes(struct event_queue *queue)
 {
-    return mem_reserve(queue->mem, (void **)&queue->causes, &queue->cause_capacity, queue->event_capacity,
-                       sizeof *queue->causes);
+    return MEM_RESERVE(queue->mem, queue->causes, queue->cause_capacity, queue->event_capacity);
 }
 
 uint32_t event_queue_more_events(struct event_queue *queue)
 {
     uint32_t first = queue->event_capacity;
-    if (!mem_reserve(queue->mem, (void **)&queue->events, &queue->event_capacity, (uint64_t)first + 1,
-                     sizeof *queue->events) ||
+    if (!MEM_GROW(queue->mem, queue->events, queue->event_capacity, first) ||
         (queue->causes != NULL && !event_queue_keep_causes(queue))) {
         queue->failed = true;
         return 0;
@@ -110,8 +108,7 @@ static bool grow_buckets(struct event_queue *queue)
 static bool more_slots(struct event_queue *queue)
 {
     uint32_t first = queue->slot_capacity;
-    if (!mem_reserve(queue->mem, (void **)&queue->slots, &queue->slot_capacity, (uint64_t)first + 1,
-                     sizeof *queue->slots)) {
+    if (!MEM_GROW(queue->mem, queue->slots, queue->slot_capacity, first)) {
         return false;
     }
     for (uint32_t i = first; i < queue->slot_capacity; i++) {
@@ -128,8 +125,7 @@ HEAP_DEFINE(event_heap, struct event_heap_entry, const void *, EVENT_IS_BEFORE, 
 uint32_t event_queue_open_slot(struct event_queue *queue, uint64_t time)
 {
     if ((queue->slot_free == 0 && !more_slots(queue)) ||
-        !mem_reserve(queue->mem, (void **)&queue->heap, &queue->heap_capacity, (uint64_t)queue->heap_count + 1,
-                     sizeof *queue->heap)) {
+        !MEM_GROW(queue->mem, queue->heap, queue->heap_capacity, queue->heap_count)) {
         queue->failed = true;
         return 0;
     }

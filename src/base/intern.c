@@ -58,8 +58,7 @@ static struct intern_key intern_key_of(const char *text, size_t length)
 /* Room for one more text of this length: nothing can fail after it. */
 static bool intern_make_room(struct intern *intern, size_t length)
 {
-    if (!mem_reserve(intern->mem, (void **)&intern->entries, &intern->entry_capacity, (uint64_t)intern->entry_count + 2,
-                     sizeof *intern->entries) ||
+    if (!MEM_RESERVE(intern->mem, intern->entries, intern->entry_capacity, (uint64_t)intern->entry_count + 2) ||
         !mem_reserve(intern->mem, (void **)&intern->bytes, &intern->byte_capacity,
                      (uint64_t)intern->byte_count + length + 2, 1)) {
         return false;

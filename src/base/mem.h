@@ -52,6 +52,11 @@ enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_er
 /* Makes room for `need` items in an array that grows by doubling; false when refused. */
 bool mem_reserve(struct mem *mem, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes);
 
+/* The same for the array `items` of whatever type, and for one item behind the first `count`. */
+#define MEM_RESERVE(mem, items, capacity, need)                                                                        \
+    mem_reserve((mem), (void **)&(items), &(capacity), (need), sizeof *(items))
+#define MEM_GROW(mem, items, capacity, count) MEM_RESERVE(mem, items, capacity, (uint64_t)(count) + 1)
+
 /* Makes room for `more` bytes behind the first `size` of a block that grows by doubling; false when refused. */
 bool mem_reserve_bytes(struct mem *mem, void **block, size_t *capacity, size_t size, size_t more);
 

@@ -38,8 +38,7 @@ enum orr_status notes_add(struct notes *notes, struct orr_error *err, const char
         }
     }
     char *copy = arena_strndup(&notes->arena, line, strlen(line));
-    if (copy == NULL || !mem_reserve(notes->arena.mem, (void **)&notes->lines, &notes->capacity,
-                                     (uint64_t)notes->count + 1, sizeof *notes->lines)) {
+    if (copy == NULL || !MEM_GROW(notes->arena.mem, notes->lines, notes->capacity, notes->count)) {
         return mem_error(notes->arena.mem, "the list of warnings", err);
     }
     notes->lines[notes->count++] = copy;

@@ -97,8 +97,7 @@ static enum orr_status add_pending(struct csv_reading *reading, const struct csv
     uint32_t number = 0;
     if (!convert_csv_number_of(reading, &reading->ids, rank, cell->text, cell->length, &reading->node_of,
                                &reading->node_of_capacity, &number) ||
-        !mem_reserve(reading->workload->mem, (void **)&reading->pending, &reading->pending_capacity,
-                     (uint64_t)reading->pending_count + 1, sizeof *reading->pending)) {
+        !MEM_GROW(reading->workload->mem, reading->pending, reading->pending_capacity, reading->pending_count)) {
         return convert_csv_refused(reading, err);
     }
     reading->pending[reading->pending_count++] = (struct pending){reading->table.row.line, cell->column, child, number};

@@ -214,8 +214,7 @@ static enum orr_status define_label(struct goal_reading *reading, const struct g
     uint32_t number = 0;
     uint32_t before = intern_count(&reading->labels);
     if (!intern_add(&reading->labels, label->text, label->length, &number) ||
-        !mem_reserve(reading->workload->mem, (void **)&reading->node_of_label, &reading->label_capacity,
-                     (uint64_t)number + 1, sizeof *reading->node_of_label)) {
+        !MEM_GROW(reading->workload->mem, reading->node_of_label, reading->label_capacity, number)) {
         return convert_goal_refused(reading, err);
     }
     if (number < before) {
@@ -255,9 +254,8 @@ static enum orr_status read_requirement(struct goal_reading *reading, const stru
     if (status == ORR_OK) {
         status = find_label(reading, &reading->token, &requirement.before, err);
     }
-    if (status == ORR_OK &&
-        !mem_reserve(reading->workload->mem, (void **)&reading->requirements, &reading->requirement_capacity,
-                     (uint64_t)reading->requirement_count + 1, sizeof *reading->requirements)) {
+    if (status == ORR_OK && !MEM_GROW(reading->workload->mem, reading->requirements, reading->requirement_capacity,
+                                      reading->requirement_count)) {
         return convert_goal_refused(reading, err);
     }
     if (status == ORR_OK) {
@@ -317,8 +315,7 @@ static enum orr_status add_starter(struct goal_reading *reading, uint32_t node, 
 static enum orr_status add_dependencies(struct goal_reading *reading, struct orr_error *err)
 {
     uint32_t count = reading->workload->node_count - reading->first;
-    if (!mem_reserve(reading->workload->mem, (void **)&reading->starter_of, &reading->starter_capacity,
-                     (uint64_t)count + 1, sizeof *reading->starter_of)) {
+    if (!MEM_GROW(reading->workload->mem, reading->starter_of, reading->starter_capacity, count)) {
         return convert_goal_refused(reading, err);
     }
     memset(reading->starter_of, 0xff, (size_t)count * sizeof *reading->starter_of); /* NODE_NONE */

@@ -74,8 +74,7 @@ static enum orr_status goal_match_collect(struct matching *matching, struct orr_
         if (!sends && node->type != TRACE_RECV) {
             continue;
         }
-        if (!mem_reserve(workload->mem, (void **)&matching->messages, &matching->message_capacity,
-                         (uint64_t)matching->message_count + 1, sizeof *matching->messages)) {
+        if (!MEM_GROW(workload->mem, matching->messages, matching->message_capacity, matching->message_count)) {
             return mem_error(workload->mem, "the messages", err);
         }
         matching->messages[matching->message_count++] =
@@ -125,8 +124,7 @@ static enum orr_status collect_routes(struct matching *matching, struct orr_erro
         if (is_wild(message) || sends <= recvs) {
             continue;
         }
-        if (!mem_reserve(matching->workload->mem, (void **)&matching->routes, &matching->route_capacity,
-                         (uint64_t)matching->route_count + 1, sizeof *matching->routes)) {
+        if (!MEM_GROW(matching->workload->mem, matching->routes, matching->route_capacity, matching->route_count)) {
             return mem_error(matching->workload->mem, "the messages", err);
         }
         matching->routes[matching->route_count++] =

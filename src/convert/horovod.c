@@ -102,10 +102,8 @@ static enum orr_status fuse(struct building *building, struct orr_error *err)
     if (ops->count > 0) {
         qsort(ops->items, ops->count, sizeof *ops->items, compare_ops);
     }
-    if (!mem_reserve(mem, (void **)&building->fused, &building->fused_capacity, (uint64_t)ops->count + 1,
-                     sizeof *building->fused) ||
-        !mem_reserve(mem, (void **)&building->fused_of, &building->fused_of_capacity, (uint64_t)ops->count + 1,
-                     sizeof *building->fused_of)) {
+    if (!MEM_GROW(mem, building->fused, building->fused_capacity, ops->count) ||
+        !MEM_GROW(mem, building->fused_of, building->fused_of_capacity, ops->count)) {
         return convert_horovod_refused(building, err);
     }
     for (uint32_t i = 0; i < ops->count; i++) {
@@ -231,8 +229,7 @@ static enum orr_status add_collective(struct building *building, const struct fu
 static enum orr_status convert_horovod_build(struct building *building, struct orr_error *err)
 {
     struct mem *mem = building->workload->mem;
-    if (!mem_reserve(mem, (void **)&building->step_of, &building->step_capacity,
-                     (uint64_t)building->ops.tensor_count + 1, sizeof *building->step_of)) {
+    if (!MEM_GROW(mem, building->step_of, building->step_capacity, building->ops.tensor_count)) {
         return convert_horovod_refused(building, err);
     }
     memset(building->step_of, 0, ((size_t)building->ops.tensor_count + 1) * sizeof *building->step_of);

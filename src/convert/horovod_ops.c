@@ -87,8 +87,7 @@ static struct tensor *find_tensor(struct reading *reading, const struct json_ite
         return NULL;
     }
     if (!intern_add(&reading->pids, pid->text, pid->length, &number) ||
-        !mem_reserve(reading->ops->mem, (void **)&reading->tensors, &reading->tensor_capacity,
-                     intern_count(&reading->pids), sizeof *reading->tensors)) {
+        !MEM_RESERVE(reading->ops->mem, reading->tensors, reading->tensor_capacity, intern_count(&reading->pids))) {
         *status = horovod_ops_refused(reading, err);
         return NULL;
     }
@@ -214,7 +213,7 @@ static enum orr_status horovod_ops_add_operation(struct reading *reading, struct
     };
     op.has_size = horovod_ops_read_size(args, &op.bytes);
     op.end_ns = op.end_ns < op.start_ns ? op.start_ns : op.end_ns;
-    if (!mem_reserve(ops->mem, (void **)&ops->items, &ops->capacity, (uint64_t)ops->count + 1, sizeof *ops->items)) {
+    if (!MEM_GROW(ops->mem, ops->items, ops->capacity, ops->count)) {
         return horovod_ops_refused(reading, err);
     }
     ops->items[ops->count++] = op;

@@ -145,8 +145,8 @@ static enum orr_status read_dependencies(struct feeder *feeder, const struct jso
         if (item->kind != JSON_ITEM_INT || item->value.integer < 0) {
             return json_workload_fail_node(feeder, "a dependency that is no id", err);
         }
-        if (!mem_reserve(feeder->request->mem, (void **)&feeder->dependencies, &feeder->dependency_capacity,
-                         (uint64_t)feeder->dependency_count + 1, sizeof *feeder->dependencies)) {
+        if (!MEM_GROW(feeder->request->mem, feeder->dependencies, feeder->dependency_capacity,
+                      feeder->dependency_count)) {
             return json_workload_refused(feeder, err);
         }
         feeder->dependencies[feeder->dependency_count++] =
@@ -300,8 +300,7 @@ static enum orr_status json_workload_take_node(struct feeder *feeder, const stru
         status = read_facts(feeder, item, &node, err);
     }
     if (status == ORR_OK && (!workload_add(&feeder->workload, &node, &index) ||
-                             !mem_reserve(feeder->request->mem, (void **)&feeder->ids, &feeder->id_capacity,
-                                          (uint64_t)feeder->id_count + 1, sizeof *feeder->ids))) {
+                             !MEM_GROW(feeder->request->mem, feeder->ids, feeder->id_capacity, feeder->id_count))) {
         return json_workload_refused(feeder, err);
     }
     if (status != ORR_OK) {

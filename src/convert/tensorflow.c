@@ -334,8 +334,7 @@ static uint32_t find_start(const struct building *building, const struct tf_even
 static enum orr_status open_start(struct building *building, uint32_t node, const struct tf_event *event,
                                   enum comm_kind kind, struct orr_error *err)
 {
-    if (!mem_reserve(building->workload->mem, (void **)&building->open, &building->open_capacity,
-                     (uint64_t)building->open_count + 1, sizeof *building->open)) {
+    if (!MEM_GROW(building->workload->mem, building->open, building->open_capacity, building->open_count)) {
         return tensorflow_refused(building, err);
     }
     building->open[building->open_count++] = (struct open_start){node, event->op, kind};
@@ -451,10 +450,9 @@ static enum orr_status tensorflow_reserve(struct building *building, struct orr_
 {
     const struct tf_trace *trace = &building->trace;
     uint64_t lines = (uint64_t)trace->line_count + 1;
-    if (!mem_reserve(trace->mem, (void **)&building->texts, &building->text_capacity, intern_count(&trace->texts),
-                     sizeof *building->texts) ||
-        !mem_reserve(trace->mem, (void **)&building->tails, &building->tail_capacity, lines, sizeof *building->tails) ||
-        !mem_reserve(trace->mem, (void **)&building->lines, &building->line_capacity, lines, sizeof *building->lines)) {
+    if (!MEM_RESERVE(trace->mem, building->texts, building->text_capacity, intern_count(&trace->texts)) ||
+        !MEM_RESERVE(trace->mem, building->tails, building->tail_capacity, lines) ||
+        !MEM_RESERVE(trace->mem, building->lines, building->line_capacity, lines)) {
         return tensorflow_refused(building, err);
     }
     memset(building->texts, 0, (size_t)intern_count(&trace->texts) * sizeof *building->texts);

@@ -91,8 +91,7 @@ static bool find_process(struct reading *reading, const struct json_item *event,
     tensorflow_events_copy_text(json_item_member(event, "pid"), pid);
     (void)snprintf(key, sizeof key, "pid %s", pid);
     if (!intern_add(&reading->pids, key, strlen(key), number) ||
-        !mem_reserve(reading->trace->mem, (void **)&reading->devices, &reading->process_capacity,
-                     intern_count(&reading->pids), sizeof *reading->devices)) {
+        !MEM_RESERVE(reading->trace->mem, reading->devices, reading->process_capacity, intern_count(&reading->pids))) {
         return false;
     }
     if (*number >= before) {
@@ -110,8 +109,7 @@ static bool find_line(struct reading *reading, const struct json_item *event, ui
     tensorflow_events_copy_text(json_item_member(event, "tid"), tid);
     (void)snprintf(key, sizeof key, "%" PRIu32 " %s", process, tid);
     if (!intern_add(&reading->line_ids, key, strlen(key), number) ||
-        !mem_reserve(trace->mem, (void **)&trace->lines, &trace->line_capacity, intern_count(&reading->line_ids),
-                     sizeof *trace->lines)) {
+        !MEM_RESERVE(trace->mem, trace->lines, trace->line_capacity, intern_count(&reading->line_ids))) {
         return false;
     }
     trace->line_count = intern_count(&reading->line_ids);
@@ -135,8 +133,7 @@ static enum orr_status name_process(struct reading *reading, uint32_t process, c
     const char *colon = strrchr(device, ':');
     struct tf_device made = {.number = (uint32_t)strtoul(colon + 1, NULL, 10), .is_gpu = strstr(device, "GPU") != NULL};
     if (!intern_add(&trace->texts, text, strlen(text), &made.name) ||
-        !mem_reserve(trace->mem, (void **)&trace->devices, &trace->device_capacity, (uint64_t)trace->device_count + 1,
-                     sizeof *trace->devices)) {
+        !MEM_GROW(trace->mem, trace->devices, trace->device_capacity, trace->device_count)) {
         return tensorflow_events_refused(reading, err);
     }
     reading->devices[process] = trace->device_count;
@@ -240,8 +237,7 @@ static enum orr_status keep_size(struct reading *reading, const struct tf_size *
         uint32_t before = intern_count(&trace->keys);
         (void)snprintf(key, sizeof key, "%" PRIu32 " %" PRIu32, with_module ? event->module : 0, event->op);
         if (!intern_add(&trace->keys, key, strlen(key), &number) ||
-            !mem_reserve(trace->mem, (void **)&trace->sizes, &trace->size_capacity, intern_count(&trace->keys),
-                         sizeof *trace->sizes)) {
+            !MEM_RESERVE(trace->mem, trace->sizes, trace->size_capacity, intern_count(&trace->keys))) {
             return tensorflow_events_refused(reading, err);
         }
         if (number >= before || (!trace->sizes[number].has_shape && size->has_shape)) {
@@ -283,8 +279,7 @@ static enum orr_status tensorflow_events_take_group(struct reading *reading, con
     uint32_t before = intern_count(&trace->groups);
     (void)snprintf(key, sizeof key, "%" PRId64, event->group);
     if (!intern_add(&trace->groups, key, strlen(key), &number) ||
-        !mem_reserve(trace->mem, (void **)&trace->step_of_group, &trace->group_capacity, intern_count(&trace->groups),
-                     sizeof *trace->step_of_group)) {
+        !MEM_RESERVE(trace->mem, trace->step_of_group, trace->group_capacity, intern_count(&trace->groups))) {
         return tensorflow_events_refused(reading, err);
     }
     if (number >= before) {
@@ -303,8 +298,7 @@ static enum orr_status take_step(struct reading *reading, const struct tf_event 
     if (name[0] < '0' || name[0] > '9' || *end != '\0') {
         return ORR_OK;
     }
-    if (!mem_reserve(trace->mem, (void **)&trace->steps, &trace->step_capacity, (uint64_t)trace->step_count + 1,
-                     sizeof *trace->steps)) {
+    if (!MEM_GROW(trace->mem, trace->steps, trace->step_capacity, trace->step_count)) {
         return tensorflow_events_refused(reading, err);
     }
     trace->steps[trace->step_count++] =
@@ -342,8 +336,7 @@ static enum orr_status tensorflow_events_keep_event(struct reading *reading, con
     struct tf_trace *trace = reading->trace;
     struct tf_line *line = &trace->lines[event->line];
     struct tf_device *device = &trace->devices[line->device];
-    if (!mem_reserve(trace->mem, (void **)&trace->events, &trace->event_capacity, (uint64_t)trace->event_count + 1,
-                     sizeof *trace->events)) {
+    if (!MEM_GROW(trace->mem, trace->events, trace->event_capacity, trace->event_count)) {
         return tensorflow_events_refused(reading, err);
     }
     trace->events[trace->event_count++] = *event;

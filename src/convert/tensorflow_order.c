@@ -71,8 +71,7 @@ static enum orr_status rank_devices(struct tf_order *order, const char *path, st
     const struct tf_trace *trace = order->trace;
     uint32_t *sorted = mem_alloc(trace->mem, (size_t)trace->device_count * sizeof *sorted);
     uint32_t idle = 0;
-    if (sorted == NULL || !mem_reserve(trace->mem, (void **)&order->rank_of, &order->rank_capacity, trace->device_count,
-                                       sizeof *order->rank_of)) {
+    if (sorted == NULL || !MEM_RESERVE(trace->mem, order->rank_of, order->rank_capacity, trace->device_count)) {
         mem_free(trace->mem, sorted, (size_t)trace->device_count * sizeof *sorted);
         return tensorflow_order_refused(order, err);
     }
@@ -100,8 +99,8 @@ static enum orr_status sort_events(struct tf_order *order, struct orr_error *err
     const struct tf_trace *trace = order->trace;
     struct sort_context context = {trace, order->rank_of};
     uint64_t events = (uint64_t)trace->event_count + 1;
-    if (!mem_reserve(trace->mem, (void **)&order->events, &order->event_capacity, events, sizeof *order->events) ||
-        !mem_reserve(trace->mem, (void **)&order->own_ns, &order->own_capacity, events, sizeof *order->own_ns)) {
+    if (!MEM_RESERVE(trace->mem, order->events, order->event_capacity, events) ||
+        !MEM_RESERVE(trace->mem, order->own_ns, order->own_capacity, events)) {
         return tensorflow_order_refused(order, err);
     }
     for (uint32_t i = 0; i < trace->event_count; i++) {

@@ -23,8 +23,7 @@ void workload_free(struct workload *workload)
 
 bool workload_add(struct workload *workload, const struct workload_node *node, uint32_t *index)
 {
-    if (!mem_reserve(workload->mem, (void **)&workload->nodes, &workload->node_capacity,
-                     (uint64_t)workload->node_count + 1, sizeof *workload->nodes)) {
+    if (!MEM_GROW(workload->mem, workload->nodes, workload->node_capacity, workload->node_count)) {
         return false;
     }
     *index = workload->node_count++;
@@ -34,8 +33,7 @@ bool workload_add(struct workload *workload, const struct workload_node *node, u
 
 bool workload_depend(struct workload *workload, uint32_t child, uint32_t parent)
 {
-    if (!mem_reserve(workload->mem, (void **)&workload->edges, &workload->edge_capacity,
-                     (uint64_t)workload->edge_count + 1, sizeof *workload->edges)) {
+    if (!MEM_GROW(workload->mem, workload->edges, workload->edge_capacity, workload->edge_count)) {
         return false;
     }
     workload->edges[workload->edge_count++] = (struct workload_edge){child, parent};

@@ -201,8 +201,7 @@ static bool writing_alloc(struct writing *writing)
             workload->nodes[i].lane >= writing->lane_count ? workload->nodes[i].lane + 1 : writing->lane_count;
     }
     writing->carries = mem_zalloc(workload->mem, writing->lane_count * sizeof *writing->carries);
-    return writing->carries != NULL && mem_reserve(workload->mem, (void **)&writing->deps, &writing->dep_capacity,
-                                                   (uint64_t)most + 1, sizeof *writing->deps);
+    return writing->carries != NULL && MEM_GROW(workload->mem, writing->deps, writing->dep_capacity, most);
 }
 
 static enum orr_status workload_write_all(struct writing *writing, const char *output, struct convert_summary *summary,

@@ -98,8 +98,8 @@ static enum orr_status csv_put(struct csv_reader *reader, struct csv_lines *line
 static enum orr_status begin_field(struct csv_reader *reader, struct csv_lines *lines, struct orr_error *err)
 {
     uint64_t need = (uint64_t)lines->row.count + 1;
-    if (!mem_reserve(reader->mem, (void **)&lines->fields, &lines->field_capacity, need, sizeof *lines->fields) ||
-        !mem_reserve(reader->mem, (void **)&lines->starts, &lines->start_capacity, need, sizeof *lines->starts)) {
+    if (!MEM_RESERVE(reader->mem, lines->fields, lines->field_capacity, need) ||
+        !MEM_RESERVE(reader->mem, lines->starts, lines->start_capacity, need)) {
         return mem_error(reader->mem, "a row of a table", err);
     }
     lines->starts[lines->row.count] = lines->text_size;

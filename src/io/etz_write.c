@@ -187,8 +187,7 @@ static enum orr_status add_new(struct etz_writer *writer, const uint8_t *bytes, 
     uint32_t number = writer->counts.contents;
     bool packed = etz_pack(writer, bytes, size, NULL, &writer->alone) &&
                   (leader == NULL || etz_pack(writer, bytes, size, leader, &writer->against)) &&
-                  mem_reserve(writer->mem, (void **)&writer->contents, &writer->content_capacity, (uint64_t)number + 1,
-                              sizeof *writer->contents);
+                  MEM_GROW(writer->mem, writer->contents, writer->content_capacity, number);
     if (!packed) {
         return etz_no_memory(writer, err);
     }
@@ -245,8 +244,7 @@ static enum orr_status etz_add_rank(struct etz_writer *writer, uint32_t content,
             return ORR_OK;
         }
     }
-    if (!mem_reserve(writer->mem, (void **)&writer->runs, &writer->run_capacity, (uint64_t)writer->run_count + 1,
-                     sizeof *writer->runs)) {
+    if (!MEM_GROW(writer->mem, writer->runs, writer->run_capacity, writer->run_count)) {
         return etz_no_memory(writer, err);
     }
     writer->runs[writer->run_count++] =
@@ -290,8 +288,7 @@ enum orr_status etz_writer_add_side(struct etz_writer *writer, const char *endin
         return error_set(err, ORR_ERANGE, "'%.80s' is too long for the name of a file in an archive", ending);
     }
     enum orr_status status = add_content(writer, bytes, size, ETZ_PLAIN, &content, err);
-    if (status == ORR_OK && !mem_reserve(writer->mem, (void **)&writer->sides, &writer->side_capacity,
-                                         (uint64_t)writer->side_count + 1, sizeof *writer->sides)) {
+    if (status == ORR_OK && !MEM_GROW(writer->mem, writer->sides, writer->side_capacity, writer->side_count)) {
         status = etz_no_memory(writer, err);
     }
     if (status == ORR_OK) {

@@ -251,8 +251,8 @@ static inline enum json_flatten_result take_key(struct walk *walk)
 static inline bool json_flatten_make_room(struct json_flattener *flattener)
 {
     uint64_t need = (uint64_t)flattener->item_count + 2;
-    return need <= flattener->item_capacity || mem_reserve(flattener->mem, (void **)&flattener->items,
-                                                           &flattener->item_capacity, need, sizeof *flattener->items);
+    return need <= flattener->item_capacity ||
+           MEM_RESERVE(flattener->mem, flattener->items, flattener->item_capacity, need);
 }
 
 static enum json_flatten_result too_deep(struct walk *walk)

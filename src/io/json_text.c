@@ -182,7 +182,7 @@ static bool slow_index(struct json_text *text, bool *unclosed)
             at++;
             continue;
         }
-        if (!mem_reserve(text->mem, (void **)&text->own, &text->own_capacity, (uint64_t)count + 2, sizeof *text->own)) {
+        if (!MEM_RESERVE(text->mem, text->own, text->own_capacity, (uint64_t)count + 2)) {
             return false;
         }
         text->own[count++] = (uint32_t)at;

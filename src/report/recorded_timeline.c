@@ -105,8 +105,7 @@ static enum orr_status find_rows(struct recorded_timeline *timeline, const struc
                                  struct orr_error *err)
 {
     timeline->row_count = 0;
-    if (!mem_reserve(timeline->mem, (void **)&timeline->rows, &timeline->row_capacity,
-                     (uint64_t)document->node_count + 1, sizeof *timeline->rows)) {
+    if (!MEM_GROW(timeline->mem, timeline->rows, timeline->row_capacity, document->node_count)) {
         return mem_error(timeline->mem, "the rows of a timeline", err);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {

@@ -156,8 +156,7 @@ void topo_lay_into(struct topo_drawing *drawing, uint32_t node, uint32_t at)
 
 bool topo_lay_frame(struct topo_drawing *drawing, struct topo_frame frame)
 {
-    if (frame.label == NULL || !mem_reserve(drawing->mem, (void **)&drawing->frames, &drawing->frame_room,
-                                            (uint64_t)drawing->frame_count + 1, sizeof *drawing->frames)) {
+    if (frame.label == NULL || !MEM_GROW(drawing->mem, drawing->frames, drawing->frame_room, drawing->frame_count)) {
         return false;
     }
     drawing->frames[drawing->frame_count++] = frame;
@@ -167,8 +166,7 @@ bool topo_lay_frame(struct topo_drawing *drawing, struct topo_frame frame)
 
 bool topo_lay_words(struct topo_drawing *drawing, int32_t x, int32_t y, const char *text)
 {
-    if (text == NULL || !mem_reserve(drawing->mem, (void **)&drawing->words, &drawing->words_room,
-                                     (uint64_t)drawing->words_count + 1, sizeof *drawing->words)) {
+    if (text == NULL || !MEM_GROW(drawing->mem, drawing->words, drawing->words_room, drawing->words_count)) {
         return false;
     }
     drawing->words[drawing->words_count++] = (struct topo_words){x, y, text};

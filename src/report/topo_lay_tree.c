@@ -95,8 +95,7 @@ static void tree_find_stages(struct tree *tree)
 
 static uint32_t new_part(struct tree *tree, uint8_t stage)
 {
-    if (!mem_reserve(tree->drawing->mem, (void **)&tree->parts, &tree->part_room, (uint64_t)tree->part_count + 1,
-                     sizeof *tree->parts)) {
+    if (!MEM_GROW(tree->drawing->mem, tree->parts, tree->part_room, tree->part_count)) {
         return NONE;
     }
     tree->parts[tree->part_count] =

@@ -33,8 +33,7 @@ static bool topo_lines_add(const struct topo_drawing *drawing, uint32_t link, st
         return true;
     }
     if (!number_map_add(&lines->known, topo_lines_key(a, b), &at) ||
-        !mem_reserve(drawing->mem, (void **)&lines->line, &lines->room, (uint64_t)lines->count + 1,
-                     sizeof *lines->line)) {
+        !MEM_GROW(drawing->mem, lines->line, lines->room, lines->count)) {
         return false;
     }
     struct topo_line *line = &lines->line[at];

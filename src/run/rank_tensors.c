@@ -21,8 +21,7 @@ static enum orr_status load_file(struct run_rank_tensors *tensors, const char *p
 {
     size_t room = strlen(prefix) + 16;
     char *path = mem_alloc(mem, room);
-    if (path == NULL || !mem_reserve(mem, (void **)&tensors->sets, &tensors->set_capacity,
-                                     (uint64_t)tensors->set_count + 1, sizeof *tensors->sets)) {
+    if (path == NULL || !MEM_GROW(mem, tensors->sets, tensors->set_capacity, tensors->set_count)) {
         mem_free(mem, path, room);
         return run_rank_tensors_no_memory(mem, err);
     }

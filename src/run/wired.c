@@ -15,8 +15,7 @@
 static void keep_flow(void *context, const struct packet_flow *flow)
 {
     struct run_wired *wired = context;
-    if (!mem_reserve(wired->mem, (void **)&wired->flows, &wired->flow_capacity, (uint64_t)wired->flow_count + 1,
-                     sizeof *wired->flows)) {
+    if (!MEM_GROW(wired->mem, wired->flows, wired->flow_capacity, wired->flow_count)) {
         wired->refused = true;
         return;
     }
@@ -26,8 +25,7 @@ static void keep_flow(void *context, const struct packet_flow *flow)
 static void keep_pause(void *context, uint64_t time_ns, uint32_t node, bool is_switch, uint32_t port_index, bool pause)
 {
     struct run_wired *wired = context;
-    if (!mem_reserve(wired->mem, (void **)&wired->pauses, &wired->pause_capacity, (uint64_t)wired->pause_count + 1,
-                     sizeof *wired->pauses)) {
+    if (!MEM_GROW(wired->mem, wired->pauses, wired->pause_capacity, wired->pause_count)) {
         wired->refused = true;
         return;
     }
@@ -40,8 +38,7 @@ static bool keep_queue(void *context, uint64_t time_ns, uint32_t node, uint32_t 
     if (wired->queue_count == RUN_QUEUES_MOST) {
         return false;
     }
-    if (!mem_reserve(wired->mem, (void **)&wired->queues, &wired->queue_capacity, (uint64_t)wired->queue_count + 1,
-                     sizeof *wired->queues)) {
+    if (!MEM_GROW(wired->mem, wired->queues, wired->queue_capacity, wired->queue_count)) {
         wired->refused = true;
         return false;
     }
@@ -165,8 +162,7 @@ static enum orr_status scale_rates(struct run_wired *wired, const struct topo_di
 
 static bool add_change(struct run_wired *wired, uint64_t time_ns, uint32_t link, double factor)
 {
-    if (!mem_reserve(wired->mem, (void **)&wired->changes, &wired->change_capacity, (uint64_t)wired->change_count + 1,
-                     sizeof *wired->changes)) {
+    if (!MEM_GROW(wired->mem, wired->changes, wired->change_capacity, wired->change_count)) {
         return false;
     }
     wired->changes[wired->change_count++] = (struct packet_link_change){time_ns, link, factor == 0.0, factor};

@@ -28,8 +28,7 @@ void chains_free(struct chains *chains)
 static bool reserve_amount(struct chains *chains, unsigned which, uint32_t node)
 {
     uint32_t before = chains->capacity[3 + which];
-    if (!mem_reserve(chains->mem, (void **)&chains->amount[which], &chains->capacity[3 + which], (uint64_t)node + 1,
-                     sizeof *chains->amount[which])) {
+    if (!MEM_GROW(chains->mem, chains->amount[which], chains->capacity[3 + which], node)) {
         return false;
     }
     uint32_t after = chains->capacity[3 + which];
@@ -41,9 +40,8 @@ enum orr_status chains_add(struct chains *chains, const struct record_facts *fac
 {
     uint32_t node = chains->node_count;
     uint64_t need = (uint64_t)node + 1;
-    bool fine = mem_reserve(chains->mem, (void **)&chains->key, &chains->capacity[0], need, sizeof *chains->key) &&
-                mem_reserve(chains->mem, (void **)&chains->duration_us, &chains->capacity[1], need,
-                            sizeof *chains->duration_us) &&
+    bool fine = MEM_RESERVE(chains->mem, chains->key, chains->capacity[0], need) &&
+                MEM_RESERVE(chains->mem, chains->duration_us, chains->capacity[1], need) &&
                 mem_reserve(chains->mem, (void **)&chains->has_amount, &chains->capacity[2], need, 1);
     for (unsigned i = 0; fine && key != 0 && i < RECORD_AMOUNT_COUNT; i++) {
         if ((facts->has_amount & 1u << i) != 0) {

@@ -38,9 +38,7 @@ static void trace_check_add(struct check *check, enum trace_finding_kind kind, c
 {
     struct trace_findings *findings = check->findings;
     uint64_t *copy = arena_alloc(&findings->arena, id_count * sizeof *copy);
-    if (text == NULL || copy == NULL ||
-        !mem_reserve(check->mem, (void **)&findings->items, &findings->capacity, (uint64_t)findings->count + 1,
-                     sizeof *findings->items)) {
+    if (text == NULL || copy == NULL || !MEM_GROW(check->mem, findings->items, findings->capacity, findings->count)) {
         check->no_memory = true;
         return;
     }

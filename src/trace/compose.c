@@ -244,7 +244,7 @@ static bool change_gate(struct composing *c, uint32_t node, struct record_change
 {
     const struct edit_graph *graph = &c->graph;
     uint32_t most = graph->dep_start[node + 1] - graph->dep_start[node];
-    if (!mem_reserve(c->mem, (void **)&c->data.ids, &c->data.capacity, (uint64_t)most + 1, sizeof *c->data.ids)) {
+    if (!MEM_GROW(c->mem, c->data.ids, c->data.capacity, most)) {
         return false;
     }
     c->data.count = 0;
@@ -269,7 +269,7 @@ static enum orr_status write_bucket(struct composing *c, struct orr_error *err)
     uint32_t in_step = c->written % c->options->buckets.count;
     char name[NAME_ROOM];
     uint64_t need = (uint64_t)bucket->dep_count + 1;
-    if (!mem_reserve(c->mem, (void **)&c->data.ids, &c->data.capacity, need, sizeof *c->data.ids)) {
+    if (!MEM_RESERVE(c->mem, c->data.ids, c->data.capacity, need)) {
         return mem_error(c->mem, "a bucket", err);
     }
     c->data.count = 0;

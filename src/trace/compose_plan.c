@@ -88,8 +88,7 @@ enum orr_status compose_plan_add(struct compose_plan *plan, const struct record_
     node.flags |= !compute ? 0 : record_is_cpu(facts) ? COMPOSE_HOST : COMPOSE_DEVICE;
     node.flags |= is_backward(plan, facts->name) ? COMPOSE_BACKWARD : 0;
     node.flags |= facts->has_parent ? COMPOSE_HAS_PARENT : 0;
-    if (!mem_reserve(plan->mem, (void **)&plan->nodes, &plan->node_capacity, (uint64_t)plan->node_count + 1,
-                     sizeof *plan->nodes)) {
+    if (!MEM_GROW(plan->mem, plan->nodes, plan->node_capacity, plan->node_count)) {
         return compose_plan_no_memory(plan, err);
     }
     plan->nodes[plan->node_count++] = node;

@@ -45,8 +45,8 @@ static bool leaves(const struct edit_graph *graph, uint32_t node)
 
 static bool push(struct contraction *c, uint32_t dep)
 {
-    if ((uint64_t)c->pool_count + 1 >= MARK_OPEN || !mem_reserve(c->graph->mem, (void **)&c->pool, &c->pool_capacity,
-                                                                 (uint64_t)c->pool_count + 1, sizeof *c->pool)) {
+    if ((uint64_t)c->pool_count + 1 >= MARK_OPEN ||
+        !MEM_GROW(c->graph->mem, c->pool, c->pool_capacity, c->pool_count)) {
         return false;
     }
     c->pool[c->pool_count++] = dep;

@@ -73,8 +73,7 @@ static uint64_t fingerprint(const struct record *record)
 static bool trace_diff_add_mark(struct side *side, const struct record *record, const struct record_facts *facts,
                                 struct mem *mem)
 {
-    if (!mem_reserve(mem, (void **)&side->marks, &side->mark_capacity, (uint64_t)side->mark_count + 1,
-                     sizeof *side->marks)) {
+    if (!MEM_GROW(mem, side->marks, side->mark_capacity, side->mark_count)) {
         return false;
     }
     side->marks[side->mark_count++] = (struct node_mark){.print = fingerprint(record),
@@ -282,8 +281,7 @@ static bool same_deps(struct diff *diff, uint32_t a, uint32_t b)
     }
     uint32_t mine = left->dep_start[a + 1] - left->dep_start[a];
     uint32_t theirs = right->dep_start[b + 1] - right->dep_start[b];
-    if (!mem_reserve(diff->mem, (void **)&diff->words, &diff->word_capacity, (uint64_t)mine + theirs + 1,
-                     sizeof *diff->words)) {
+    if (!MEM_RESERVE(diff->mem, diff->words, diff->word_capacity, (uint64_t)mine + theirs + 1)) {
         diff->no_memory = true;
         return true;
     }

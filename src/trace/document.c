@@ -227,8 +227,7 @@ static enum orr_status decode_next(struct decoder *decoder, const uint8_t **at)
         document->metadata = (Chakra__GlobalMetadata *)message;
         return ORR_OK;
     }
-    if (!mem_reserve(decoder->mem, (void **)&document->nodes, &decoder->capacity, (uint64_t)document->node_count + 1,
-                     sizeof *document->nodes)) {
+    if (!MEM_GROW(decoder->mem, document->nodes, decoder->capacity, document->node_count)) {
         return mem_error(decoder->mem, "a trace read whole", decoder->err);
     }
     document->nodes[document->node_count++] = (Chakra__Node *)message;

@@ -115,14 +115,11 @@ static bool trace_edit_reserve_node(struct loading *loading, uint64_t deps)
 {
     struct edit_graph *graph = loading->graph;
     uint64_t need = (uint64_t)graph->node_count + 2;
-    return mem_reserve(graph->mem, (void **)&graph->ids, &graph->id_capacity, need, sizeof *graph->ids) &&
+    return MEM_RESERVE(graph->mem, graph->ids, graph->id_capacity, need) &&
            mem_reserve(graph->mem, (void **)&graph->type, &graph->type_capacity, need, 1) &&
-           mem_reserve(graph->mem, (void **)&graph->dep_start, &graph->start_capacity, need,
-                       sizeof *graph->dep_start) &&
-           mem_reserve(graph->mem, (void **)&loading->data_count, &loading->data_capacity, need,
-                       sizeof *loading->data_count) &&
-           mem_reserve(graph->mem, (void **)&loading->dep_ids, &loading->dep_id_capacity, loading->dep_total + deps + 1,
-                       sizeof *loading->dep_ids);
+           MEM_RESERVE(graph->mem, graph->dep_start, graph->start_capacity, need) &&
+           MEM_RESERVE(graph->mem, loading->data_count, loading->data_capacity, need) &&
+           MEM_RESERVE(graph->mem, loading->dep_ids, loading->dep_id_capacity, loading->dep_total + deps + 1);
 }
 
 static bool trace_edit_add_node(struct loading *loading, const struct record_facts *facts)
@@ -352,8 +349,7 @@ static enum orr_status trace_edit_write_node(struct writing *writing, uint32_t n
     record_change_clear(change);
     if (graph->dirty[node] != 0) {
         uint32_t count = graph->dep_start[node + 1] - graph->dep_start[node];
-        if (!mem_reserve(graph->mem, (void **)&writing->ids, &writing->id_capacity, (uint64_t)count + 1,
-                         sizeof *writing->ids)) {
+        if (!MEM_GROW(graph->mem, writing->ids, writing->id_capacity, count)) {
             return mem_error(graph->mem, "the dependencies of a node", err);
         }
         list_ids(graph, node, writing->ids, change);

@@ -38,8 +38,7 @@ bool et_lane_settle(struct et_read *read, struct trace_node *node)
     }
     uint32_t *slot = et_lane_table_place(lanes, &lanes->table, hash_of(&lanes->said), &lanes->said);
     if (*slot == 0) {
-        if (!mem_reserve(read->mem, (void **)&lanes->at, &lanes->capacity, (uint64_t)lanes->count + 1,
-                         sizeof *lanes->at)) {
+        if (!MEM_GROW(read->mem, lanes->at, lanes->capacity, lanes->count)) {
             return et_fail_memory(read, "the threads and streams");
         }
         lanes->at[lanes->count++] = lanes->said;

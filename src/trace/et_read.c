@@ -87,7 +87,7 @@ bool et_keep_text(struct et_read *read, const uint8_t *bytes, size_t length, uin
 static bool reserve_ids(struct et_read *read, struct et_list *list, uint64_t more)
 {
     return list->count + more <= list->capacity ||
-           mem_reserve(read->mem, (void **)&list->ids, &list->capacity, list->count + more, sizeof *list->ids) ||
+           MEM_RESERVE(read->mem, list->ids, list->capacity, list->count + more) ||
            et_fail_memory(read, "the dependencies");
 }
 
@@ -226,7 +226,7 @@ static bool append_control(struct et_read *read)
 {
     struct et_list *deps = &read->deps;
     uint64_t need = (uint64_t)deps->count + read->ctrl.count;
-    if (!mem_reserve(read->mem, (void **)&deps->ids, &deps->capacity, need, sizeof *deps->ids)) {
+    if (!MEM_RESERVE(read->mem, deps->ids, deps->capacity, need)) {
         return et_fail_memory(read, "the dependencies");
     }
     memcpy(deps->ids + deps->count, read->ctrl.ids, read->ctrl.count * sizeof *deps->ids);
@@ -364,9 +364,8 @@ static bool et_read_reserve_node(struct et_read *read, const uint8_t *at)
         double foreseen = (double)read->node_count * share * 1.02 + 1;
         need = foreseen < (double)UINT32_MAX ? (uint64_t)foreseen : need;
     }
-    if (!mem_reserve(read->mem, (void **)&read->nodes, &read->node_capacity, need, sizeof *read->nodes) ||
-        !mem_reserve(read->mem, (void **)&read->written, &read->written_capacity, read->node_capacity,
-                     sizeof *read->written)) {
+    if (!MEM_RESERVE(read->mem, read->nodes, read->node_capacity, need) ||
+        !MEM_RESERVE(read->mem, read->written, read->written_capacity, read->node_capacity)) {
         return et_fail_memory(read, "the nodes");
     }
     mem_advise_large(read->nodes, (size_t)read->node_capacity * sizeof *read->nodes);

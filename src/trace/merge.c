@@ -160,8 +160,7 @@ static bool keep_ends(struct merging *merging)
         merging->largest = !merging->any || id > merging->largest ? id : merging->largest;
         merging->any = true;
         if (children[node] == 0) {
-            fine = mem_reserve(merging->mem, (void **)&merging->ends.ids, &merging->ends.capacity,
-                               (uint64_t)merging->ends.count + 1, sizeof *merging->ends.ids);
+            fine = MEM_GROW(merging->mem, merging->ends.ids, merging->ends.capacity, merging->ends.count);
             if (fine) {
                 merging->ends.ids[merging->ends.count++] = id;
             }

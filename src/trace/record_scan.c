@@ -42,8 +42,7 @@ static bool add_ids(struct scan *scan, const struct wire_field *field, struct re
 {
     bool packed = wire_field_type(field) == WIRE_BYTES;
     uint64_t most = list->count + (packed ? field->value : 1); /* an id takes at least a byte */
-    if (most > list->capacity &&
-        !mem_reserve(scan->reader->mem, (void **)&list->ids, &list->capacity, most, sizeof *list->ids)) {
+    if (most > list->capacity && !MEM_RESERVE(scan->reader->mem, list->ids, list->capacity, most)) {
         return record_scan_fail(scan, field->bytes, NULL);
     }
     if (!packed) {

@@ -294,8 +294,7 @@ static enum orr_status load_rank(struct load *load, char *path)
 {
     struct trace_set *set = load->set;
     bool known = false;
-    if (!mem_reserve(load->mem, (void **)&set->ranks, &load->rank_capacity, (uint64_t)set->rank_count + 1,
-                     sizeof *set->ranks)) {
+    if (!MEM_GROW(load->mem, set->ranks, load->rank_capacity, set->rank_count)) {
         return trace_set_no_memory(load);
     }
     enum orr_status status = load->of_content != NULL ? load_from_archive(load, &known) : ORR_OK;

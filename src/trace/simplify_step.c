@@ -94,8 +94,7 @@ static struct row *row_for(struct table *table, const struct row *key)
     }
     uint32_t *slot = row_table_place(table, &table->slots, (uint32_t)row_hash(key), key);
     if (*slot == 0) {
-        if (!mem_reserve(table->mem, (void **)&table->rows, &table->row_capacity, (uint64_t)table->row_count + 1,
-                         sizeof *table->rows)) {
+        if (!MEM_GROW(table->mem, table->rows, table->row_capacity, table->row_count)) {
             return NULL;
         }
         table->rows[table->row_count++] = *key;
@@ -229,8 +228,7 @@ struct output {
 static bool add_parent(struct output *output, uint64_t id)
 {
     struct record_ids *list = &output->parents;
-    if (!mem_reserve(output->table->mem, (void **)&list->ids, &list->capacity, (uint64_t)list->count + 1,
-                     sizeof *list->ids)) {
+    if (!MEM_GROW(output->table->mem, list->ids, list->capacity, list->count)) {
         return false;
     }
     list->ids[list->count++] = id;

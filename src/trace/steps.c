@@ -36,8 +36,7 @@ static bool mark_number(struct record_text name, int64_t *step)
 
 static bool trace_steps_add_mark(struct steps *steps, const struct record_facts *facts, int64_t step)
 {
-    if (!mem_reserve(steps->mem, (void **)&steps->marks, &steps->mark_capacity, (uint64_t)steps->mark_count + 1,
-                     sizeof *steps->marks)) {
+    if (!MEM_GROW(steps->mem, steps->marks, steps->mark_capacity, steps->mark_count)) {
         return false;
     }
     uint64_t end = 0;
@@ -52,10 +51,9 @@ enum orr_status steps_add(struct steps *steps, const struct record_facts *facts,
 {
     uint64_t need = (uint64_t)steps->node_count + 1;
     int64_t number = 0;
-    bool fine =
-        mem_reserve(steps->mem, (void **)&steps->step, &steps->step_capacity, need, sizeof *steps->step) &&
-        mem_reserve(steps->mem, (void **)&steps->start_us, &steps->start_capacity, need, sizeof *steps->start_us) &&
-        (!mark_number(facts->name, &number) || trace_steps_add_mark(steps, facts, number));
+    bool fine = MEM_RESERVE(steps->mem, steps->step, steps->step_capacity, need) &&
+                MEM_RESERVE(steps->mem, steps->start_us, steps->start_capacity, need) &&
+                (!mark_number(facts->name, &number) || trace_steps_add_mark(steps, facts, number));
     if (!fine) {
         return mem_error(steps->mem, "the steps of a trace", err);
     }

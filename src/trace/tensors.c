@@ -58,8 +58,7 @@ static enum orr_status add_use(struct reading *reading, const struct wire_field 
     struct trace_tensors *made = reading->made;
     uint32_t number = 0;
     if (!intern_add(&made->names, (const char *)name->bytes, (size_t)name->value, &number) ||
-        !mem_reserve(made->mem, (void **)&made->uses, &made->use_capacity, (uint64_t)made->use_count + 1,
-                     sizeof *made->uses)) {
+        !MEM_GROW(made->mem, made->uses, made->use_capacity, made->use_count)) {
         return trace_tensors_no_memory(reading);
     }
     made->uses[made->use_count++] = (struct trace_tensor_use){.bytes = bytes, .tensor = number};
@@ -143,8 +142,7 @@ static enum orr_status trace_tensors_read_node(struct reading *reading)
     if (made->use_count == first) {
         return ORR_OK;
     }
-    if (!mem_reserve(made->mem, (void **)&made->nodes, &made->node_capacity, (uint64_t)made->node_count + 1,
-                     sizeof *made->nodes)) {
+    if (!MEM_GROW(made->mem, made->nodes, made->node_capacity, made->node_count)) {
         return trace_tensors_no_memory(reading);
     }
     made->nodes[made->node_count++] =

@@ -108,8 +108,7 @@ bool hash_order_insert(struct hash_order *order, uint64_t key, bool *added)
         *added = false;
         return true;
     }
-    if (!mem_reserve(order->mem, (void **)&order->entries, &order->entry_capacity, (uint64_t)order->entry_used + 2,
-                     sizeof *order->entries)) {
+    if (!MEM_RESERVE(order->mem, order->entries, order->entry_capacity, (uint64_t)order->entry_used + 2)) {
         return false;
     }
     if (order->entry_used == 0) {

@@ -73,8 +73,7 @@ static bool convert_deps_push(struct compat *compat, struct walk *walk, uint32_t
     if (node == COMPAT_NONE) {
         return true;
     }
-    if (!mem_reserve(compat->mem, (void **)&walk->stack, &walk->capacity, (uint64_t)walk->count + 1,
-                     sizeof *walk->stack)) {
+    if (!MEM_GROW(compat->mem, walk->stack, walk->capacity, walk->count)) {
         return false;
     }
     walk->stack[walk->count++] = node;

@@ -394,8 +394,7 @@ static bool set_last(struct kernels *kernels, int64_t stream, uint32_t end)
 {
     uint32_t number = kernels->stream_count;
     if (!number_map_add(&kernels->streams, stream, &number) ||
-        !mem_reserve(kernels->hta->mem, (void **)&kernels->lasts, &kernels->stream_capacity, (uint64_t)number + 1,
-                     sizeof *kernels->lasts)) {
+        !MEM_GROW(kernels->hta->mem, kernels->lasts, kernels->stream_capacity, number)) {
         return hta_no_memory(kernels->hta);
     }
     kernels->stream_count += number == kernels->stream_count;

@@ -41,8 +41,7 @@ bool hta_add_edge(struct hta *hta, uint32_t from, uint32_t to, int64_t weight, b
         return hta_fail(hta, "synchronisations with too many streams");
     }
     if (!hta_path_prepare(hta) || !number_map_add(&graph->by_ends, (int64_t)((uint64_t)from << 32 | to), &at) ||
-        !mem_reserve(hta->mem, (void **)&graph->edges, &graph->edge_capacity, (uint64_t)graph->edge_count + 1,
-                     sizeof *graph->edges)) {
+        !MEM_GROW(hta->mem, graph->edges, graph->edge_capacity, graph->edge_count)) {
         return hta_no_memory(hta);
     }
     if (at < graph->edge_count) {
@@ -133,8 +132,7 @@ static bool hta_path_add_pair(struct hta *hta, const struct hta_edge *edge, stru
         ((start->has | end->has) & KINETO_EXTERNAL_ID_IS_ALIAS) != 0 || start->external_id == end->external_id) {
         return true;
     }
-    if (!mem_reserve(hta->mem, (void **)&result->pairs, &result->capacity, (uint64_t)result->count + 1,
-                     sizeof *result->pairs)) {
+    if (!MEM_GROW(hta->mem, result->pairs, result->capacity, result->count)) {
         return hta_no_memory(hta);
     }
     result->pairs[result->count++] = (struct hta_pair){.start = start->external_id, .end = end->external_id};

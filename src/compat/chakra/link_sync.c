@@ -39,8 +39,7 @@ static bool link_sync_add_sync(struct compat_plan *plan, uint32_t event, uint32_
             return true; /* duplicates vanish at output anyway */
         }
     }
-    if (!mem_reserve(plan->compat.mem, (void **)&plan->syncs, &plan->sync_capacity, (uint64_t)plan->sync_count + 1,
-                     sizeof *plan->syncs)) {
+    if (!MEM_GROW(plan->compat.mem, plan->syncs, plan->sync_capacity, plan->sync_count)) {
         return false;
     }
     plan->syncs[plan->sync_count] = (struct compat_sync){.op = op, .next = first};
@@ -127,8 +126,7 @@ static bool link_sync_add_wait(struct compat_plan *plan, struct waits *waits, ui
             return true;
         }
     }
-    if (!mem_reserve(plan->compat.mem, (void **)&waits->items, &waits->capacity, (uint64_t)waits->count + 1,
-                     sizeof *waits->items)) {
+    if (!MEM_GROW(plan->compat.mem, waits->items, waits->capacity, waits->count)) {
         return false;
     }
     waits->items[waits->count] = (struct wait){.key = key, .gpu = gpu, .number = waits->count};
@@ -185,8 +183,7 @@ static bool make_targets(struct compat_plan *plan, struct waits *waits)
             plan->targets[plan->target_count - 1].count++;
             continue;
         }
-        if (!mem_reserve(mem, (void **)&plan->targets, &plan->target_capacity, (uint64_t)plan->target_count + 1,
-                         sizeof *plan->targets) ||
+        if (!MEM_GROW(mem, plan->targets, plan->target_capacity, plan->target_count) ||
             !number_map_put(&plan->target_of, (int64_t)link_compat_renamed(plan, waits->items[i].key),
                             plan->target_count)) {
             return false;

@@ -167,8 +167,7 @@ static enum orr_status chakra_timeline_remember(struct work_log *log, const stru
     if (!intern_add(&log->names, event->name, event->name_length, &name)) {
         return mem_error(log->mem, "the nodes of a timeline", log->err);
     }
-    if (!mem_reserve(log->mem, (void **)&log->issued, &log->issued_capacity, (uint64_t)place + 1,
-                     sizeof *log->issued) ||
+    if (!MEM_GROW(log->mem, log->issued, log->issued_capacity, place) ||
         !number_map_add_of(&log->places, (uint32_t)event->npu, event->node, &place)) {
         return mem_error(log->mem, "the nodes of a timeline", log->err);
     }

@@ -48,8 +48,7 @@ static void graph_free(struct graph *graph)
 static bool visualizer_graphml_place_of(struct graph *graph, uint64_t id, uint32_t *place)
 {
     *place = graph->node_count;
-    if (!mem_reserve(graph->mem, (void **)&graph->nodes, &graph->node_capacity, (uint64_t)graph->node_count + 1,
-                     sizeof *graph->nodes) ||
+    if (!MEM_GROW(graph->mem, graph->nodes, graph->node_capacity, graph->node_count) ||
         !number_map_add(&graph->places, (int64_t)id, place)) {
         return false;
     }
@@ -65,8 +64,7 @@ static bool visualizer_graphml_add_edges(struct graph *graph, const struct recor
     for (uint32_t i = 0; i < from->count; i++) {
         uint32_t place;
         if (!visualizer_graphml_place_of(graph, from->ids[i], &place) ||
-            !mem_reserve(graph->mem, (void **)&graph->edges, &graph->edge_capacity, (uint64_t)graph->edge_count + 1,
-                         sizeof *graph->edges)) {
+            !MEM_GROW(graph->mem, graph->edges, graph->edge_capacity, graph->edge_count)) {
             return false;
         }
         graph->edges[graph->edge_count] = (struct graph_edge){place, to, graph->edge_count, is_control};

@@ -26,8 +26,7 @@ enum orr_status text_build_wait(struct text_build *build, uint32_t place, struct
     if (place == WORK_NONE) {
         return ORR_OK;
     }
-    if (!mem_reserve(build->work->mem, (void **)&build->waits, &build->wait_capacity, (uint64_t)build->wait_count + 1,
-                     sizeof *build->waits)) {
+    if (!MEM_GROW(build->work->mem, build->waits, build->wait_capacity, build->wait_count)) {
         return mem_error(build->work->mem, "a workload's dependencies", err);
     }
     build->waits[build->wait_count++] = place;

@@ -197,8 +197,7 @@ static enum orr_status text_parse_add_layer(struct text_workload *workload, cons
                                             struct orr_error *err)
 {
     if (workload->layer_count == UINT32_MAX - 1 ||
-        !mem_reserve(workload->mem, (void **)&workload->layers, &workload->layer_capacity,
-                     (uint64_t)workload->layer_count + 1, sizeof *workload->layers)) {
+        !MEM_GROW(workload->mem, workload->layers, workload->layer_capacity, workload->layer_count)) {
         return mem_error(workload->mem, "a workload's layers", err);
     }
     workload->layers[workload->layer_count++] = *layer;

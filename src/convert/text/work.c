@@ -30,10 +30,8 @@ enum orr_status work_add(struct work *work, const struct work_node *node, const 
     if (work->node_count == WORK_NONE - 1 || work->dep_count > UINT32_MAX - dep_count) {
         return error_set(err, ORR_ERANGE, "the workload has more than %" PRIu32 " nodes or dependencies", UINT32_MAX);
     }
-    if (!mem_reserve(work->mem, (void **)&work->nodes, &work->node_capacity, (uint64_t)work->node_count + 1,
-                     sizeof *work->nodes) ||
-        !mem_reserve(work->mem, (void **)&work->deps, &work->dep_capacity, (uint64_t)work->dep_count + dep_count,
-                     sizeof *work->deps)) {
+    if (!MEM_GROW(work->mem, work->nodes, work->node_capacity, work->node_count) ||
+        !MEM_RESERVE(work->mem, work->deps, work->dep_capacity, (uint64_t)work->dep_count + dep_count)) {
         return mem_error(work->mem, "a workload's nodes", err);
     }
     struct work_node *added = &work->nodes[work->node_count];

@@ -286,8 +286,8 @@ static enum orr_status sweep_inputs_keep_calibration(struct hashing *hashing, co
     struct orr_error unsaid = {0};
     uint64_t bytes = 0;
     char *text = arena_alloc(&inputs->arena, IO_HASH_TEXT);
-    bool room = text != NULL && mem_reserve(&inputs->mem, (void **)&inputs->calibrations, &inputs->calibration_capacity,
-                                            (uint64_t)inputs->calibration_count + 1, sizeof *inputs->calibrations);
+    bool room = text != NULL &&
+                MEM_GROW(&inputs->mem, inputs->calibrations, inputs->calibration_capacity, inputs->calibration_count);
     enum orr_status status = room ? io_hash_open(&hash, hashing->err) : sweep_inputs_no_memory(inputs, hashing->err);
     if (status == ORR_OK && io_hash_file(hash, path, &bytes, &unsaid) == ORR_OK) {
         io_hash_result(hash, text);

@@ -147,8 +147,7 @@ static enum orr_status sweep_keep_warnings(struct orr_sweep *sweep, const struct
         const char *line = made->warnings.lines[i];
         uint32_t number = 0;
         bool kept = intern_add(&sweep->lines, line, strlen(line), &number) &&
-                    mem_reserve(&sweep->mem, (void **)&sweep->warnings, &sweep->warning_capacity, number,
-                                sizeof *sweep->warnings);
+                    MEM_RESERVE(&sweep->mem, sweep->warnings, sweep->warning_capacity, number);
         if (!kept) {
             return mem_error(&sweep->mem, "the warnings of a sweep", err);
         }

@@ -100,8 +100,7 @@ enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, ui
     if (kept == NULL ||
         !mem_reserve(&plan->mem, (void **)&plan->words, &plan->word_capacity, (uint64_t)plan->word_count + 1,
                      sizeof(char *)) ||
-        !mem_reserve(&plan->mem, (void **)&plan->word_lines, &plan->line_capacity, (uint64_t)plan->word_count + 1,
-                     sizeof *plan->word_lines)) {
+        !MEM_GROW(&plan->mem, plan->word_lines, plan->line_capacity, plan->word_count)) {
         return sweep_plan_no_memory(plan, err);
     }
     plan->word_lines[plan->word_count] = line;

@@ -202,8 +202,7 @@ static void zero_backward(struct physical *p, void *state)
         if (physical_sum(p, param->count, zero->bucket_elements) > p->o->reduce_bucket_size) {
             flush(p, zero, false);
         }
-        if (!mem_reserve(p->mem, (void **)&zero->bucket, &zero->bucket_capacity, (uint64_t)zero->bucket_count + 1,
-                         sizeof *zero->bucket)) {
+        if (!MEM_GROW(p->mem, zero->bucket, zero->bucket_capacity, zero->bucket_count)) {
             p->no_memory = true;
             return;
         }

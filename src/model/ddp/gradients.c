@@ -16,8 +16,7 @@ struct making {
 static void ddp_gradients_add(struct making *making, uint64_t value)
 {
     struct ddp_list *list = making->list;
-    making->failed = making->failed || !mem_reserve(making->mem, (void **)&list->items, &list->capacity,
-                                                    (uint64_t)list->count + 1, sizeof *list->items);
+    making->failed = making->failed || !MEM_GROW(making->mem, list->items, list->capacity, list->count);
     if (!making->failed) {
         list->items[list->count++] = value;
     }

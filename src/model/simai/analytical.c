@@ -273,8 +273,7 @@ static enum orr_status simai_analytical_finish(struct count *count)
 static enum orr_status simai_analytical_count_row(struct count *count, const struct text_layer *layer)
 {
     struct simai_analysis *analysis = count->analysis;
-    if (!mem_reserve(analysis->mem, (void **)&analysis->rows, &analysis->row_capacity,
-                     (uint64_t)analysis->row_count + 1, sizeof *analysis->rows)) {
+    if (!MEM_GROW(analysis->mem, analysis->rows, analysis->row_capacity, analysis->row_count)) {
         return mem_error(analysis->mem, "the rows of a workload", count->err);
     }
     struct simai_row *row = &analysis->rows[analysis->row_count++];

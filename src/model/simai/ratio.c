@@ -50,8 +50,7 @@ static enum orr_status simai_ratio_add_row(const char *path, const struct csv_ro
     if (status == ORR_OK && table->count > 0 && made.cells[0] <= table->rows[table->count - 1].cells[0]) {
         status = error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": sizes must grow from row to row", path, row->line);
     }
-    if (status == ORR_OK &&
-        !mem_reserve(mem, (void **)&table->rows, &table->capacity, (uint64_t)table->count + 1, sizeof *table->rows)) {
+    if (status == ORR_OK && !MEM_GROW(mem, table->rows, table->capacity, table->count)) {
         status = mem_error(mem, "a ratio table", err);
     }
     if (status == ORR_OK) {

@@ -189,10 +189,9 @@ static uint32_t keep_product(struct stg_exprs *exprs, const struct draft *draft)
     if (number < known) {
         return index;
     }
-    if (!mem_reserve(exprs->mem, (void **)&exprs->products, &exprs->product_capacity, (uint64_t)index + 1,
-                     sizeof *exprs->products) ||
-        !mem_reserve(exprs->mem, (void **)&exprs->factors, &exprs->factor_capacity,
-                     (uint64_t)exprs->factor_count + draft->count + 1, sizeof *exprs->factors)) {
+    if (!MEM_GROW(exprs->mem, exprs->products, exprs->product_capacity, index) ||
+        !MEM_RESERVE(exprs->mem, exprs->factors, exprs->factor_capacity,
+                     (uint64_t)exprs->factor_count + draft->count + 1)) {
         return stg_expr_fail(exprs, STG_FAULT_MEMORY);
     }
     struct stg_product *product = &exprs->products[index];
@@ -340,10 +339,8 @@ static uint32_t keep_sum(struct stg_exprs *exprs, struct terms *terms)
     }
     uint32_t index = number - 1;
     if (number >= known) {
-        if (!mem_reserve(exprs->mem, (void **)&exprs->sums, &exprs->sum_capacity, (uint64_t)index + 1,
-                         sizeof *exprs->sums) ||
-            !mem_reserve(exprs->mem, (void **)&exprs->terms, &exprs->term_capacity,
-                         (uint64_t)exprs->term_count + terms->count, sizeof *exprs->terms)) {
+        if (!MEM_GROW(exprs->mem, exprs->sums, exprs->sum_capacity, index) ||
+            !MEM_RESERVE(exprs->mem, exprs->terms, exprs->term_capacity, (uint64_t)exprs->term_count + terms->count)) {
             return stg_expr_fail(exprs, STG_FAULT_MEMORY);
         }
         struct stg_sum *sum = &exprs->sums[index];

@@ -69,10 +69,8 @@ uint32_t stg_space_shape(struct stg_space *space, const uint32_t *dims, uint32_t
         return number; /* the empty shape is number 0 and known before it is kept: it is kept again, to no harm */
     }
     uint32_t capacity = space->shape_capacity;
-    if (!mem_reserve(space->mem, (void **)&space->shapes, &space->shape_capacity, (uint64_t)number + 1,
-                     sizeof *space->shapes) ||
-        !mem_reserve(space->mem, (void **)&space->dims, &space->dim_capacity, (uint64_t)space->dim_count + count + 1,
-                     sizeof *space->dims)) {
+    if (!MEM_GROW(space->mem, space->shapes, space->shape_capacity, number) ||
+        !MEM_RESERVE(space->mem, space->dims, space->dim_capacity, (uint64_t)space->dim_count + count + 1)) {
         return STG_NONE;
     }
     memset(space->shapes + capacity, 0, (space->shape_capacity - capacity) * sizeof *space->shapes);
@@ -124,11 +122,8 @@ struct stg_tensor *stg_graph_add(struct stg_graph *graph, uint32_t name, uint32_
 {
     struct mem *mem = graph->space->mem;
     uint32_t names = graph->by_name_capacity;
-    if (name == STG_NONE ||
-        !mem_reserve(mem, (void **)&graph->tensors, &graph->capacity, (uint64_t)graph->count + 1,
-                     sizeof *graph->tensors) ||
-        !mem_reserve(mem, (void **)&graph->by_name, &graph->by_name_capacity, (uint64_t)name + 1,
-                     sizeof *graph->by_name)) {
+    if (name == STG_NONE || !MEM_GROW(mem, graph->tensors, graph->capacity, graph->count) ||
+        !MEM_GROW(mem, graph->by_name, graph->by_name_capacity, name)) {
         return NULL;
     }
     for (uint32_t i = names; i < graph->by_name_capacity; i++) {
@@ -160,8 +155,7 @@ uint32_t stg_graph_find(const struct stg_graph *graph, const char *name, size_t 
 
 bool stg_graph_add_dep(struct stg_graph *graph, uint32_t tensor, uint32_t dep)
 {
-    if (!mem_reserve(graph->space->mem, (void **)&graph->deps, &graph->dep_capacity, (uint64_t)graph->dep_count + 1,
-                     sizeof *graph->deps)) {
+    if (!MEM_GROW(graph->space->mem, graph->deps, graph->dep_capacity, graph->dep_count)) {
         return false;
     }
     struct stg_tensor *own = &graph->tensors[tensor];

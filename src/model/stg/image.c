@@ -157,8 +157,7 @@ static void add_title(struct drawing *drawing, const struct stg_node *node, uint
 static bool add_deps(struct drawing *drawing, const struct stg_node *node, uint64_t offset)
 {
     const struct stg_nodes *nodes = drawing->nodes;
-    if (!mem_reserve(nodes->mem, (void **)&drawing->ids, &drawing->id_capacity, (uint64_t)node->dep_count + 1,
-                     sizeof *drawing->ids)) {
+    if (!MEM_GROW(nodes->mem, drawing->ids, drawing->id_capacity, node->dep_count)) {
         return false;
     }
     uint32_t count = 0;
@@ -192,8 +191,7 @@ static bool add_piece(struct drawing *drawing, struct stg_piece piece)
         last->before += piece.before;
         return true;
     }
-    if (!mem_reserve(drawing->nodes->mem, (void **)&image->pieces, &image->capacity, (uint64_t)image->count + 1,
-                     sizeof *image->pieces)) {
+    if (!MEM_GROW(drawing->nodes->mem, image->pieces, image->capacity, image->count)) {
         return false;
     }
     image->pieces[image->count++] = piece;

@@ -359,8 +359,7 @@ static enum orr_status add_update(const struct building *building, uint32_t weig
     struct stg_graph *graph = &model->graph;
     struct stg_weight made = {.weight = weight, .grad = grad, .part = stg_model_part_of(model, weight)};
     struct stg_tensor *merged = stg_graph_add(graph, graph->tensors[grad].name, &made.merged);
-    if (merged == NULL || !mem_reserve(model->space.mem, (void **)&model->weights, &model->weight_capacity,
-                                       (uint64_t)model->weight_count + 1, sizeof *model->weights)) {
+    if (merged == NULL || !MEM_GROW(model->space.mem, model->weights, model->weight_capacity, model->weight_count)) {
         return stg_model_no_memory(building);
     }
     const struct stg_tensor *each = &graph->tensors[grad];

@@ -62,8 +62,7 @@ static enum orr_status find_comms(struct making *making, const struct stg_item *
 static struct stg_node *stg_nodes_make(struct making *making, uint32_t item, enum stg_node_kind kind, uint32_t id)
 {
     struct stg_nodes *nodes = making->nodes;
-    if (!mem_reserve(nodes->mem, (void **)&nodes->list, &nodes->capacity, (uint64_t)nodes->count + 1,
-                     sizeof *nodes->list)) {
+    if (!MEM_GROW(nodes->mem, nodes->list, nodes->capacity, nodes->count)) {
         return NULL;
     }
     struct stg_node *made = &nodes->list[nodes->count++];
@@ -177,8 +176,7 @@ bool stg_node_depend(struct stg_nodes *nodes, uint32_t node, uint32_t on)
     struct stg_node *own = &nodes->list[node];
     if (own->dep_count == own->dep_capacity) {
         uint32_t wanted = own->dep_capacity == 0 ? 2 : own->dep_capacity * 2;
-        if (!mem_reserve(nodes->mem, (void **)&nodes->deps, &nodes->dep_capacity, (uint64_t)nodes->dep_count + wanted,
-                         sizeof *nodes->deps)) {
+        if (!MEM_RESERVE(nodes->mem, nodes->deps, nodes->dep_capacity, (uint64_t)nodes->dep_count + wanted)) {
             return false;
         }
         if (own->dep_count > 0) {

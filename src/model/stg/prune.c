@@ -35,8 +35,7 @@ static bool list_children(struct round *round)
             total++;
         }
     }
-    if (!mem_reserve(nodes->mem, (void **)&round->children, &round->child_capacity, total + 1,
-                     sizeof *round->children)) {
+    if (!MEM_RESERVE(nodes->mem, round->children, round->child_capacity, total + 1)) {
         return false;
     }
     for (uint32_t i = 0; i < nodes->count; i++) {

@@ -160,8 +160,7 @@ struct filling {
 static void stg_stage_put(struct filling *filling, struct stg_item item)
 {
     struct stg_stage *stage = filling->stage;
-    if (!mem_reserve(filling->stages->mem, (void **)&stage->items, &stage->capacity, (uint64_t)stage->count + 1,
-                     sizeof *stage->items)) {
+    if (!MEM_GROW(filling->stages->mem, stage->items, stage->capacity, stage->count)) {
         filling->refused = true;
         return;
     }
@@ -274,8 +273,7 @@ static void put_shadows(struct filling *filling)
         }
         uint32_t from = stg_stage_place(stages, &stages->list[source.stage], source.tensor, source.layer, item.batch);
         stage->items[i].x[0] = stage->count;
-        if (!mem_reserve(stages->mem, (void **)&stages->pairs, &stages->pair_capacity, (uint64_t)stages->pair_count + 1,
-                         sizeof *stages->pairs)) {
+        if (!MEM_GROW(stages->mem, stages->pairs, stages->pair_capacity, stages->pair_count)) {
             filling->refused = true;
             return;
         }

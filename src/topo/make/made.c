@@ -61,7 +61,7 @@ enum orr_status topo_made_expect(struct topo_made *made, uint64_t links, struct 
         return error_set(err, ORR_ERANGE, "the machine would have %" PRIu64 " links; at most %d are made", links,
                          TOPO_LINKS_MOST);
     }
-    return mem_reserve(made->mem, (void **)&made->links, &made->link_capacity, links, sizeof *made->links)
+    return MEM_RESERVE(made->mem, made->links, made->link_capacity, links)
                ? ORR_OK
                : mem_error(made->mem, "the machine's links", err);
 }
@@ -91,8 +91,7 @@ void topo_made_link(struct topo_made *made, uint32_t a, uint32_t b, uint32_t cla
         made->too_many = true;
         return;
     }
-    if (!mem_reserve(made->mem, (void **)&made->links, &made->link_capacity, (uint64_t)made->link_count + 1,
-                     sizeof *made->links)) {
+    if (!MEM_GROW(made->mem, made->links, made->link_capacity, made->link_count)) {
         made->refused = true;
         return;
     }

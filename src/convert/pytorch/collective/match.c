@@ -108,7 +108,7 @@ static bool collective_match_add_pair(struct matching *m, uint32_t send, uint32_
     if (!may_pair(m, &m->sends[send], &m->recvs[recv], &cost)) {
         return true;
     }
-    if (!mem_reserve(m->mem, (void **)&m->pairs, &m->pair_capacity, (uint64_t)m->pair_count + 1, sizeof *m->pairs)) {
+    if (!MEM_GROW(m->mem, m->pairs, m->pair_capacity, m->pair_count)) {
         return false;
     }
     m->pairs[m->pair_count++] = (struct pair){cost, send, recv};

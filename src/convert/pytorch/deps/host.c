@@ -49,8 +49,7 @@ static void pend(struct walk *walk, uint32_t node)
     if (node == LINKED_NONE) {
         return;
     }
-    if (!mem_reserve(walk->work->mem, (void **)&walk->pending, &walk->pending_capacity,
-                     (uint64_t)walk->pending_count + 1, sizeof *walk->pending)) {
+    if (!MEM_GROW(walk->work->mem, walk->pending, walk->pending_capacity, walk->pending_count)) {
         walk->work->refused = true;
         return;
     }
@@ -177,8 +176,7 @@ static void close_until(struct walk *walk, int64_t time_ns)
 static void add_under_way(struct walk *walk, uint32_t op)
 {
     struct link_work *work = walk->work;
-    if (!mem_reserve(work->mem, (void **)&walk->under_way, &walk->under_way_capacity,
-                     (uint64_t)walk->under_way_count + 1, sizeof *walk->under_way)) {
+    if (!MEM_GROW(work->mem, walk->under_way, walk->under_way_capacity, walk->under_way_count)) {
         work->refused = true;
         return;
     }
@@ -495,8 +493,7 @@ static void deps_host_open_op(struct walk *walk, uint32_t op)
     deps_host_follow(walk, op);
     walk->cursor = start > walk->cursor || !walk->begun ? start : walk->cursor;
     walk->begun = true;
-    if (!mem_reserve(work->mem, (void **)&walk->open, &walk->open_capacity, (uint64_t)walk->open_count + 1,
-                     sizeof *walk->open)) {
+    if (!MEM_GROW(work->mem, walk->open, walk->open_capacity, walk->open_count)) {
         work->refused = true;
         return;
     }

@@ -214,8 +214,7 @@ static enum orr_status write_deps(struct emit *emit, uint32_t index, struct orr_
     const struct emit_selection *selection = &emit->selection;
     const struct emit_gap *gap = emit->retiming.gaps == NULL ? NULL : &emit->retiming.gaps[index];
     uint32_t count = selection->counts[index];
-    if (!mem_reserve(emit->linked->mem, (void **)&emit->deps, &emit->dep_capacity, (uint64_t)count + 1,
-                     sizeof *emit->deps)) {
+    if (!MEM_GROW(emit->linked->mem, emit->deps, emit->dep_capacity, count)) {
         return mem_error(emit->linked->mem, "dependencies", err);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -35,8 +35,7 @@ static bool emit_select_add(struct emit_selection *selection, const struct linke
         *at = *at > from ? *at : from;
         return true;
     }
-    if (!mem_reserve(selection->mem, (void **)&selection->deps, &selection->dep_capacity,
-                     (uint64_t)selection->dep_count + 1, sizeof *selection->deps)) {
+    if (!MEM_GROW(selection->mem, selection->deps, selection->dep_capacity, selection->dep_count)) {
         return false;
     }
     selection->lane_seen[lane] = node + 1;
@@ -94,7 +93,7 @@ bool emit_select(struct emit_selection *selection, const struct linked_trace *li
         return false;
     }
     /* A list without an item has a place too: nobody asks before adding its start to `deps`. */
-    if (!mem_reserve(mem, (void **)&selection->deps, &selection->dep_capacity, 1, sizeof *selection->deps)) {
+    if (!MEM_RESERVE(mem, selection->deps, selection->dep_capacity, 1)) {
         return false;
     }
     selection->contracts = options->drop_cpu || drops_gaps(linked, options) || options->step_pair_count > 0;

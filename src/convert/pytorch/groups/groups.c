@@ -108,8 +108,8 @@ static bool groups_append(struct comm_groups *groups, const uint32_t *ranks, con
                           uint32_t *first)
 {
     uint64_t need = (uint64_t)groups->rank_count + count;
-    if (!mem_reserve(groups->mem, (void **)&groups->ranks, &groups->rank_capacity, need, sizeof *groups->ranks) ||
-        !mem_reserve(groups->mem, (void **)&groups->sorted, &groups->sorted_capacity, need, sizeof *groups->sorted)) {
+    if (!MEM_RESERVE(groups->mem, groups->ranks, groups->rank_capacity, need) ||
+        !MEM_RESERVE(groups->mem, groups->sorted, groups->sorted_capacity, need)) {
         return false;
     }
     if (count > 0) {
@@ -136,10 +136,8 @@ bool groups_set_members(struct comm_groups *groups, struct comm_group *group, co
 static bool new_group(struct comm_groups *groups, const struct comm_group *made, const struct groups_list *list)
 {
     uint32_t old = groups->by_name_capacity;
-    if (!mem_reserve(groups->mem, (void **)&groups->groups, &groups->capacity, (uint64_t)groups->count + 1,
-                     sizeof *groups->groups) ||
-        !mem_reserve(groups->mem, (void **)&groups->by_name, &groups->by_name_capacity, (uint64_t)made->name + 1,
-                     sizeof *groups->by_name)) {
+    if (!MEM_GROW(groups->mem, groups->groups, groups->capacity, groups->count) ||
+        !MEM_GROW(groups->mem, groups->by_name, groups->by_name_capacity, made->name)) {
         return false;
     }
     if (groups->by_name_capacity > old) {

@@ -26,8 +26,7 @@ static void list_free(struct list_room *room)
 
 static bool groups_read_list_add(struct list_room *room, uint32_t rank)
 {
-    if (!mem_reserve(room->mem, (void **)&room->ranks, &room->capacity, (uint64_t)room->count + 1,
-                     sizeof *room->ranks)) {
+    if (!MEM_GROW(room->mem, room->ranks, room->capacity, room->count)) {
         return false;
     }
     room->ranks[room->count++] = rank;
@@ -39,7 +38,7 @@ static enum orr_status list_say(struct comm_groups *groups, int64_t rank, const 
                                 struct list_room *room, bool is_all, struct orr_error *err)
 {
     char name[GROUPS_NAME_ROOM];
-    if (!mem_reserve(room->mem, (void **)&room->sorted, &room->sorted_capacity, room->count, sizeof *room->sorted)) {
+    if (!MEM_RESERVE(room->mem, room->sorted, room->sorted_capacity, room->count)) {
         return groups_no_memory(groups, err);
     }
     if (room->count > 0) {

@@ -76,8 +76,7 @@ static enum orr_status read_lanes(struct reader *reader, const struct json_part 
         struct linked_lane lane = {.stream = -1};
         lane.is_device = get_i64(at, "stream", &lane.stream);
         if (!get_text(linked, at, "text", &lane.text) ||
-            !mem_reserve(linked->mem, (void **)&linked->lanes, &linked->lane_capacity, (uint64_t)linked->lane_count + 1,
-                         sizeof *linked->lanes)) {
+            !MEM_GROW(linked->mem, linked->lanes, linked->lane_capacity, linked->lane_count)) {
             return ours_read_refused(reader, err);
         }
         linked->lanes[linked->lane_count++] = lane;
@@ -98,8 +97,7 @@ static enum orr_status ours_read_steps(struct reader *reader, const struct json_
             !get_i64(at, "end_ns", &step.end_ns)) {
             return ours_read_fail(reader, part, "steps", "a list of {number, start_ns, end_ns}", err);
         }
-        if (!mem_reserve(linked->mem, (void **)&linked->steps, &linked->step_capacity, (uint64_t)linked->step_count + 1,
-                         sizeof *linked->steps)) {
+        if (!MEM_GROW(linked->mem, linked->steps, linked->step_capacity, linked->step_count)) {
             return ours_read_refused(reader, err);
         }
         linked->steps[linked->step_count++] = step;
@@ -273,8 +271,7 @@ static enum orr_status ours_read_comm(struct reader *reader, const struct json_p
         ((kind == COMM_SEND || kind == COMM_RECV) && (fact.src < 0 || fact.dst < 0))) {
         return ours_read_fail(reader, part, "orr_root\", \"orr_src\" and \"orr_dst", "ranks, or -1", err);
     }
-    if (!mem_reserve(linked->mem, (void **)&linked->comms, &linked->comm_capacity, (uint64_t)linked->comm_count + 1,
-                     sizeof *linked->comms)) {
+    if (!MEM_GROW(linked->mem, linked->comms, linked->comm_capacity, linked->comm_count)) {
         return ours_read_refused(reader, err);
     }
     node->comm = linked->comm_count;
@@ -297,8 +294,7 @@ static enum orr_status ours_read_deps(struct reader *reader, const struct json_p
         if (from < reader->base || from - reader->base < last || from - reader->base >= linked->node_count) {
             return ours_read_fail(reader, part, "orr_deps", "ids of nodes before this one, ascending", err);
         }
-        if (!mem_reserve(linked->mem, (void **)&linked->deps, &linked->dep_capacity, (uint64_t)linked->dep_count + 1,
-                         sizeof *linked->deps)) {
+        if (!MEM_GROW(linked->mem, linked->deps, linked->dep_capacity, linked->dep_count)) {
             return ours_read_refused(reader, err);
         }
         linked->deps[linked->dep_count++] = (uint32_t)(from - reader->base);
@@ -366,8 +362,7 @@ static enum orr_status ours_read_node(struct reader *reader, const struct json_p
         return status;
     }
     if (!get_text(linked, part->item, "name", &node.name) ||
-        !mem_reserve(linked->mem, (void **)&linked->nodes, &linked->node_capacity, (uint64_t)linked->node_count + 1,
-                     sizeof *linked->nodes)) {
+        !MEM_GROW(linked->mem, linked->nodes, linked->node_capacity, linked->node_count)) {
         return ours_read_refused(reader, err);
     }
     linked->nodes[linked->node_count++] = node;

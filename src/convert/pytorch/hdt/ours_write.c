@@ -241,8 +241,7 @@ static enum orr_status find_json(const struct ours *ours, const struct linked_no
 
 static bool ours_write_list_deps(struct ours *ours, const struct linked_node *node)
 {
-    if (!mem_reserve(ours->linked->mem, (void **)&ours->deps, &ours->dep_capacity, (uint64_t)node->dep_count + 1,
-                     sizeof *ours->deps)) {
+    if (!MEM_GROW(ours->linked->mem, ours->deps, ours->dep_capacity, node->dep_count)) {
         return false;
     }
     for (uint32_t i = 0; i < node->dep_count; i++) {

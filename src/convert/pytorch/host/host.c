@@ -205,8 +205,7 @@ static enum orr_status read_sync(struct reader *reader, const struct json_part *
         if (!host_item_u64(item, &id)) {
             return fail_field(reader, part, fields, HOST_FIELD_SYNC_DEP, "a list of node ids", err);
         }
-        if (!mem_reserve(trace->mem, (void **)&trace->sync_ids, &trace->sync_id_capacity,
-                         (uint64_t)trace->sync_id_count + 1, sizeof *trace->sync_ids)) {
+        if (!MEM_GROW(trace->mem, trace->sync_ids, trace->sync_id_capacity, trace->sync_id_count)) {
             return host_no_memory(reader, err);
         }
         trace->sync_ids[trace->sync_id_count++] = id;
@@ -236,8 +235,7 @@ static enum orr_status host_read_link(struct reader *reader, const struct json_p
     host_read_stream(fields, node, &link);
     if (!host_add_text(&trace->names, host_field(fields, HOST_FIELD_CAT), &link.cat) ||
         !host_add_text(&trace->names, host_field(fields, HOST_FIELD_LINK_PG_NAME), &link.pg_name) ||
-        !mem_reserve(trace->mem, (void **)&trace->links, &trace->link_capacity, (uint64_t)trace->link_count + 1,
-                     sizeof *trace->links)) {
+        !MEM_GROW(trace->mem, trace->links, trace->link_capacity, trace->link_count)) {
         return host_no_memory(reader, err);
     }
     enum orr_status status = read_sync(reader, part, fields, &link, err);
@@ -273,8 +271,7 @@ static enum orr_status host_read_comm(struct reader *reader, const struct host_f
     if (!is_comm) {
         return ORR_OK;
     }
-    if (!mem_reserve(trace->mem, (void **)&trace->comms, &trace->comm_capacity, (uint64_t)trace->comm_count + 1,
-                     sizeof *trace->comms) ||
+    if (!MEM_GROW(trace->mem, trace->comms, trace->comm_capacity, trace->comm_count) ||
         !host_comm_read(fields, &trace->names, &trace->comms[trace->comm_count])) {
         return host_no_memory(reader, err);
     }
@@ -330,8 +327,7 @@ static enum orr_status host_add_node(struct reader *reader, const struct json_pa
     read_attributes(&fields, &node);
     if (!intern_add(&trace->names, name->text, name->length, &node.name) ||
         !keep_process_groups(trace, name, &fields) ||
-        !mem_reserve(trace->mem, (void **)&trace->nodes, &trace->node_capacity, (uint64_t)trace->node_count + 1,
-                     sizeof *trace->nodes)) {
+        !MEM_GROW(trace->mem, trace->nodes, trace->node_capacity, trace->node_count)) {
         return host_no_memory(reader, err);
     }
     status = host_read_comm(reader, &fields, &node, err);
@@ -367,8 +363,7 @@ static bool note_member(struct host_trace *trace, const struct json_part *part)
     if (part->is_element && part->index > 0) {
         return true;
     }
-    if (!mem_reserve(trace->mem, (void **)&trace->members, &trace->member_capacity, (uint64_t)trace->member_count + 1,
-                     sizeof *trace->members)) {
+    if (!MEM_GROW(trace->mem, trace->members, trace->member_capacity, trace->member_count)) {
         return false;
     }
     const char *key = arena_strndup(&trace->arena, part->key, strlen(part->key));

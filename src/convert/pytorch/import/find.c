@@ -71,8 +71,7 @@ static enum orr_status add_file(struct finder *finder, const char *path, bool wa
         pass_over(finder, path, &found.about);
         return ORR_OK;
     }
-    if (!mem_reserve(finder->arena->mem, (void **)&finder->files, &finder->capacity, (uint64_t)finder->count + 1,
-                     sizeof *finder->files)) {
+    if (!MEM_GROW(finder->arena->mem, finder->files, finder->capacity, finder->count)) {
         return mem_error(finder->arena->mem, "file names", err);
     }
     finder->files[finder->count++] = found;

@@ -345,8 +345,7 @@ static bool keep_comm(struct kineto_trace *trace, struct kineto_event *event, st
         return true;
     }
     said->comm.input_bytes = input_bytes(said->input_dims, said->input_types, &said->comm.first_bytes);
-    if (!mem_reserve(trace->mem, (void **)&trace->comms, &trace->comm_capacity, (uint64_t)trace->comm_count + 1,
-                     sizeof *trace->comms)) {
+    if (!MEM_GROW(trace->mem, trace->comms, trace->comm_capacity, trace->comm_count)) {
         return false;
     }
     event->pg_name = said->comm.group_name;
@@ -359,15 +358,13 @@ static bool keep_extra(struct kineto_trace *trace, struct kineto_event *event, c
 {
     bool copies = event->cat == KINETO_MEMCPY || event->cat == KINETO_MEMSET;
     if (copies && said->has_copy) {
-        if (!mem_reserve(trace->mem, (void **)&trace->copies, &trace->copy_capacity, (uint64_t)trace->copy_count + 1,
-                         sizeof *trace->copies)) {
+        if (!MEM_GROW(trace->mem, trace->copies, trace->copy_capacity, trace->copy_count)) {
             return false;
         }
         event->extra = trace->copy_count;
         trace->copies[trace->copy_count++] = said->copy;
     } else if (!copies && (said->has_sync || event->cat == KINETO_SYNC)) {
-        if (!mem_reserve(trace->mem, (void **)&trace->syncs, &trace->sync_capacity, (uint64_t)trace->sync_count + 1,
-                         sizeof *trace->syncs)) {
+        if (!MEM_GROW(trace->mem, trace->syncs, trace->sync_capacity, trace->sync_count)) {
             return false;
         }
         event->extra = trace->sync_count;
@@ -404,8 +401,7 @@ static bool kineto_event_keep(struct kineto_reader *reader, struct kineto_event 
         return false;
     }
     if (!keep_comm(trace, event, &said) || !keep_extra(trace, event, &said) ||
-        !mem_reserve(trace->mem, (void **)&trace->events, &trace->event_capacity, (uint64_t)trace->event_count + 1,
-                     sizeof *trace->events)) {
+        !MEM_GROW(trace->mem, trace->events, trace->event_capacity, trace->event_count)) {
         return false;
     }
     trace->events[trace->event_count++] = *event;
@@ -483,8 +479,7 @@ static bool kineto_event_place(struct kineto_reader *reader, const struct json_i
     }
     *thread = number - 1;
     if (*thread >= trace->thread_count) {
-        if (!mem_reserve(trace->mem, (void **)&trace->thread_firsts, &trace->thread_capacity, (uint64_t)*thread + 1,
-                         sizeof *trace->thread_firsts)) {
+        if (!MEM_GROW(trace->mem, trace->thread_firsts, trace->thread_capacity, *thread)) {
             return false;
         }
         while (trace->thread_count <= *thread) {

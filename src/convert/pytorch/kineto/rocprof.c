@@ -111,8 +111,7 @@ static bool kineto_rocprof_place(struct kineto_trace *trace, const char *text, d
         return false;
     }
     *thread = number - 1;
-    if (!mem_reserve(trace->mem, (void **)&trace->thread_firsts, &trace->thread_capacity, (uint64_t)*thread + 1,
-                     sizeof *trace->thread_firsts)) {
+    if (!MEM_GROW(trace->mem, trace->thread_firsts, trace->thread_capacity, *thread)) {
         return false;
     }
     while (trace->thread_count <= *thread) {
@@ -129,8 +128,7 @@ static bool kineto_rocprof_add_event(struct kineto_trace *trace, struct kineto_e
 {
     event->index = trace->event_count;
     if (!kineto_rocprof_place(trace, row, event->ts_us, &event->tid) ||
-        !mem_reserve(trace->mem, (void **)&trace->events, &trace->event_capacity, (uint64_t)trace->event_count + 1,
-                     sizeof *trace->events)) {
+        !MEM_GROW(trace->mem, trace->events, trace->event_capacity, trace->event_count)) {
         return false;
     }
     double end = event->ts_us + event->dur_us;

@@ -93,8 +93,7 @@ static bool correlation_of(const struct json_item *args, int64_t *correlation)
 
 static void learn_edges(struct kineto_window *window, const struct kineto_event *event)
 {
-    if (!mem_reserve(window->mem, (void **)&window->edges, &window->edge_capacity, (uint64_t)event->tid + 1,
-                     sizeof *window->edges)) {
+    if (!MEM_GROW(window->mem, window->edges, window->edge_capacity, event->tid)) {
         window->refused = true;
         return;
     }

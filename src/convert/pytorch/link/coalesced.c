@@ -29,8 +29,7 @@ static bool is_part(const struct link_work *work, uint32_t call)
 static uint32_t lane_of_part(struct link_work *work, uint32_t index)
 {
     while (work->part_lane_count <= index && !work->refused) {
-        if (!mem_reserve(work->mem, (void **)&work->part_lanes, &work->part_lane_capacity,
-                         (uint64_t)work->part_lane_count + 1, sizeof *work->part_lanes)) {
+        if (!MEM_GROW(work->mem, work->part_lanes, work->part_lane_capacity, work->part_lane_count)) {
             work->refused = true;
             return 0;
         }
@@ -55,8 +54,7 @@ static void coalesced_add_part(struct link_work *work, uint32_t call, uint32_t k
                                .kind = LINKED_COMM_BARE};
     uint32_t node =
         work->refused ? LINKED_NONE : link_node_add(work, &made, work->ends[kernel], work->events[op], LINK_IS_COMM);
-    if (node == LINKED_NONE || !mem_reserve(work->mem, (void **)&work->parts, &work->part_capacity,
-                                            (uint64_t)work->part_count + 1, sizeof *work->parts)) {
+    if (node == LINKED_NONE || !MEM_GROW(work->mem, work->parts, work->part_capacity, work->part_count)) {
         work->refused = true;
         return;
     }

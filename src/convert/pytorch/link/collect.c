@@ -21,11 +21,10 @@ uint32_t link_node_add(struct link_work *work, const struct linked_node *node, i
 {
     struct linked_trace *out = work->out;
     uint64_t need = (uint64_t)out->node_count + 1;
-    if (need >= LINKED_NONE ||
-        !mem_reserve(work->mem, (void **)&out->nodes, &out->node_capacity, need, sizeof *out->nodes) ||
-        !mem_reserve(work->mem, (void **)&work->ends, &work->ends_capacity, need, sizeof *work->ends) ||
-        !mem_reserve(work->mem, (void **)&work->events, &work->events_capacity, need, sizeof *work->events) ||
-        !mem_reserve(work->mem, (void **)&work->flags, &work->flags_capacity, need, sizeof *work->flags)) {
+    if (need >= LINKED_NONE || !MEM_RESERVE(work->mem, out->nodes, out->node_capacity, need) ||
+        !MEM_RESERVE(work->mem, work->ends, work->ends_capacity, need) ||
+        !MEM_RESERVE(work->mem, work->events, work->events_capacity, need) ||
+        !MEM_RESERVE(work->mem, work->flags, work->flags_capacity, need)) {
         work->refused = true;
         return LINKED_NONE;
     }
@@ -42,8 +41,7 @@ void link_edge_add(struct link_work *work, uint32_t to, uint32_t from)
     if (to == LINKED_NONE || from == LINKED_NONE || to == from || work->refused) {
         return;
     }
-    if (!mem_reserve(work->mem, (void **)&work->edges, &work->edge_capacity, (uint64_t)work->edge_count + 1,
-                     sizeof *work->edges)) {
+    if (!MEM_GROW(work->mem, work->edges, work->edge_capacity, work->edge_count)) {
         work->refused = true;
         return;
     }
@@ -261,7 +259,7 @@ static void collect_ops(struct link_work *work)
             count = 0;
         }
         run_start = start;
-        if (!mem_reserve(work->mem, (void **)&run, &capacity, (uint64_t)count + 1, sizeof *run)) {
+        if (!MEM_GROW(work->mem, run, capacity, count)) {
             work->refused = true;
             break;
         }
@@ -321,8 +319,7 @@ static void list_lanes(struct link_work *work)
         const char *text = intern_text(&work->kineto->threads, t + 1);
         uint32_t number = 0;
         if (!intern_add(&out->names, text, strlen(text), &number) ||
-            !mem_reserve(work->mem, (void **)&out->lanes, &out->lane_capacity, (uint64_t)out->lane_count + 1,
-                         sizeof *out->lanes)) {
+            !MEM_GROW(work->mem, out->lanes, out->lane_capacity, out->lane_count)) {
             work->refused = true;
             return;
         }

@@ -22,8 +22,7 @@ static uint32_t host_comm_of(const struct link_work *work, uint32_t op)
 static void link_comm_add_op(struct link_work *work, struct linked_clue *clue, uint32_t op, uint32_t named)
 {
     struct linked_trace *out = work->out;
-    if (!mem_reserve(work->mem, (void **)&out->clue_ops, &out->clue_op_capacity, (uint64_t)out->clue_op_count + 1,
-                     sizeof *out->clue_ops)) {
+    if (!MEM_GROW(work->mem, out->clue_ops, out->clue_op_capacity, out->clue_op_count)) {
         work->refused = true;
         return;
     }
@@ -73,8 +72,7 @@ static void add_clue(struct link_work *work, uint32_t node)
         link_comm_add_ops(work, &clue, node);
         link_comm_add_ops(work, &clue, link_creator(work, node));
     }
-    if (work->refused || !mem_reserve(work->mem, (void **)&out->clues, &out->clue_capacity,
-                                      (uint64_t)out->clue_count + 1, sizeof *out->clues)) {
+    if (work->refused || !MEM_GROW(work->mem, out->clues, out->clue_capacity, out->clue_count)) {
         work->refused = true;
         return;
     }
@@ -210,8 +208,7 @@ enum orr_status link_resolve(struct linked_trace *linked, const struct kineto_tr
     size_t bytes = (size_t)linked->clue_count * sizeof(struct link_key);
     uint32_t key_count = 0;
     struct link_key *keys = mem_alloc(linked->mem, bytes);
-    if (keys == NULL || !mem_reserve(linked->mem, (void **)&linked->comms, &linked->comm_capacity, linked->clue_count,
-                                     sizeof *linked->comms)) {
+    if (keys == NULL || !MEM_RESERVE(linked->mem, linked->comms, linked->comm_capacity, linked->clue_count)) {
         mem_free(linked->mem, keys, bytes);
         return mem_error(linked->mem, "communications", err);
     }

@@ -38,8 +38,7 @@ static uint32_t link_host_add_name(struct retell *retell, struct intern *names, 
 static void link_host_add_event(struct retell *retell, struct kineto_event event)
 {
     struct kineto_trace *made = &retell->made;
-    if (retell->refused || !mem_reserve(retell->mem, (void **)&made->events, &made->event_capacity,
-                                        (uint64_t)made->event_count + 1, sizeof *made->events)) {
+    if (retell->refused || !MEM_GROW(retell->mem, made->events, made->event_capacity, made->event_count)) {
         retell->refused = true;
         return;
     }
@@ -175,8 +174,7 @@ static void tell_stated(struct retell *retell, uint32_t index)
         if (from == HOST_NONE) {
             continue;
         }
-        if (!mem_reserve(retell->mem, (void **)&retell->stated, &retell->stated_capacity,
-                         (uint64_t)retell->stated_count + 1, sizeof *retell->stated)) {
+        if (!MEM_GROW(retell->mem, retell->stated, retell->stated_capacity, retell->stated_count)) {
             retell->refused = true;
             return;
         }

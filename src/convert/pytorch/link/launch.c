@@ -18,8 +18,7 @@
 uint32_t link_lane_add(struct link_work *work, uint32_t text, int64_t stream)
 {
     struct linked_trace *out = work->out;
-    if (!mem_reserve(work->mem, (void **)&out->lanes, &out->lane_capacity, (uint64_t)out->lane_count + 1,
-                     sizeof *out->lanes)) {
+    if (!MEM_GROW(work->mem, out->lanes, out->lane_capacity, out->lane_count)) {
         work->refused = true;
         return 0;
     }

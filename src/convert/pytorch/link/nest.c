@@ -68,8 +68,7 @@ static void link_nest_open_op(struct nest *nest, uint32_t op)
         }
     }
     nest->tail = op;
-    if (!mem_reserve(work->mem, (void **)&nest->open, &nest->open_capacity, (uint64_t)nest->open_count + 1,
-                     sizeof *nest->open)) {
+    if (!MEM_GROW(work->mem, nest->open, nest->open_capacity, nest->open_count)) {
         work->refused = true;
         return;
     }
@@ -79,8 +78,7 @@ static void link_nest_open_op(struct nest *nest, uint32_t op)
 static void link_nest_add_call(struct nest *nest, const struct link_call *call)
 {
     struct link_work *work = nest->work;
-    if (!mem_reserve(work->mem, (void **)&work->calls, &work->call_capacity, (uint64_t)work->call_count + 1,
-                     sizeof *work->calls)) {
+    if (!MEM_GROW(work->mem, work->calls, work->call_capacity, work->call_count)) {
         work->refused = true;
         return;
     }

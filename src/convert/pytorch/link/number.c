@@ -152,7 +152,7 @@ static void link_number_group_edges(struct link_work *work, const uint32_t *numb
         }
     }
     /* One more than there are: a node without dependencies has a place for its list all the same. */
-    if (!mem_reserve(work->mem, (void **)&out->deps, &out->dep_capacity, (uint64_t)kept + 1, sizeof *out->deps)) {
+    if (!MEM_GROW(work->mem, out->deps, out->dep_capacity, kept)) {
         work->refused = true;
         return;
     }

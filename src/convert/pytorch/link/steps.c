@@ -28,8 +28,7 @@ static void link_steps_add_step(struct link_work *work, const struct linked_step
         last->end_ns = step->end_ns > last->end_ns ? step->end_ns : last->end_ns;
         return;
     }
-    if (!mem_reserve(work->mem, (void **)&out->steps, &out->step_capacity, (uint64_t)out->step_count + 1,
-                     sizeof *out->steps)) {
+    if (!MEM_GROW(work->mem, out->steps, out->step_capacity, out->step_count)) {
         work->refused = true;
         return;
     }

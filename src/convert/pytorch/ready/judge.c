@@ -59,8 +59,7 @@ struct judging {
 static void ready_judge_add(struct judging *judging, enum ready_weight weight, const char *text, const char *advice)
 {
     struct ready_run *run = judging->run;
-    if (text == NULL || !mem_reserve(run->arena.mem, (void **)&run->findings, &run->finding_capacity,
-                                     (uint64_t)run->finding_count + 1, sizeof *run->findings)) {
+    if (text == NULL || !MEM_GROW(run->arena.mem, run->findings, run->finding_capacity, run->finding_count)) {
         judging->refused = true;
         return;
     }
