@@ -237,11 +237,7 @@ static enum orr_status api_aicb_write_file(struct orr_aicb *aicb, struct notes *
         return status;
     }
     status = api_aicb_write_to(aicb, io_outfile_stream(file), notes, err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 static enum orr_status write_noting(struct orr_aicb *aicb, const char *path, struct notes *notes, struct orr_error *err)

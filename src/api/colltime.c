@@ -265,11 +265,7 @@ static enum orr_status api_colltime_write_table(struct tabling *tabling, struct 
     if (status == ORR_OK) {
         tabling->out = io_outfile_stream(file);
         status = api_colltime_put_table(tabling, &table, err);
-        if (status == ORR_OK) {
-            status = io_outfile_commit(file, err);
-        } else {
-            io_outfile_abort(file);
-        }
+        status = io_outfile_end(file, status, err);
     }
     coll_table_close(&table);
     return status;

@@ -125,11 +125,7 @@ static enum orr_status api_compare_export_file(const struct orr_export_options *
     status =
         status != ORR_OK ? status : io_outfile_open(options->output, io_outfile_form_of(options->output), &file, err);
     status = status != ORR_OK ? status : api_compare_export_to(options, io_outfile_stream(file), mem, notes, err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 enum orr_status orr_trace_export(const struct orr_export_options *options, const struct orr_notices *notices,

@@ -198,11 +198,7 @@ static enum orr_status commit_held(struct composing *c, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < c->held_count; i++) {
-        if (status == ORR_OK) {
-            status = io_outfile_commit(c->held[i], err);
-        } else {
-            io_outfile_abort(c->held[i]);
-        }
+        status = io_outfile_end(c->held[i], status, err);
     }
     c->held_count = 0;
     return status;

@@ -143,11 +143,7 @@ enum orr_status orr_op_predict_table(const struct orr_op_table_options *options,
         status = answer_all(&a, out, &sums, err);
         status = status == ORR_OK && file == NULL ? error_of_stream(stream, "the table", err) : status;
     }
-    if (status == ORR_OK && file != NULL) {
-        status = io_outfile_commit(file, err);
-    } else {
-        io_outfile_abort(file);
-    }
+    status = io_outfile_end(file, status, err);
     api_op_sum_up(&a, &sums);
     if (status == ORR_OK && result != NULL) {
         *result = sums;

@@ -359,9 +359,5 @@ enum orr_status orr_report_write(const struct orr_report *report, const char *pa
         return status;
     }
     status = page_write(&report->page, io_outfile_stream(file), err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }

@@ -254,11 +254,7 @@ static enum orr_status fill_table(struct job *job, const char *path, struct sima
         return status;
     }
     status = simai_table_time(&job->machine, job->options->workload, &job->mem, io_outfile_stream(file), sums, err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 static enum orr_status run_table(struct job *job, FILE *stream, struct orr_error *err)

@@ -162,11 +162,7 @@ static enum orr_status api_store_export_file(struct lab_store *store, enum orr_s
     enum orr_status status = io_make_folder_above(path, err);
     status = status != ORR_OK ? status : io_outfile_open(path, io_outfile_form_of(path), &file, err);
     status = status != ORR_OK ? status : api_store_export_to(store, table, io_outfile_stream(file), rows, err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 enum orr_status orr_store_export(const char *store, enum orr_store_table table, const char *path, FILE *stream,

@@ -278,11 +278,7 @@ enum orr_status orr_trace_merge(const char *const *inputs, size_t count, const c
     }
     notices_begin(&notes, &mem, notices);
     status = merge_traces(inputs, count, parallel, io_outfile_stream(file), &notes, &counts, &mem, err);
-    if (status == ORR_OK) {
-        status = io_outfile_commit(file, err);
-    } else {
-        io_outfile_abort(file);
-    }
+    status = io_outfile_end(file, status, err);
     notices_end(&notes, notices);
     if (status != ORR_OK) {
         return status;

@@ -235,11 +235,7 @@ static enum orr_status api_topo_write_picture(const struct topo_drawing *drawing
         return status;
     }
     status = topo_drawing_svg(drawing, title, io_outfile_stream(file), err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 /* A name that promises another format would hold what no program opens by it. */

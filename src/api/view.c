@@ -77,9 +77,5 @@ enum orr_status orr_trace_view(const char *trace, const struct orr_view_options 
     } else {
         status = api_view_draw(trace, form, options, &mem, stream, err);
     }
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }

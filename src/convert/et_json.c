@@ -176,11 +176,7 @@ static enum orr_status convert_stream(struct conversion *conversion, bool protob
     if (status == ORR_OK) {
         status = take_parts(conversion, protobuf_names ? take_jsonized_part : take_export_part, err);
     }
-    if (status == ORR_OK) {
-        status = io_outfile_commit(conversion->file, err);
-    } else {
-        io_outfile_abort(conversion->file);
-    }
+    status = io_outfile_end(conversion->file, status, err);
     et_json_encoder_free(&conversion->encoder);
     json_stream_close(conversion->stream);
     if (status == ORR_OK) {

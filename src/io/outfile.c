@@ -268,6 +268,15 @@ enum orr_status io_outfile_commit(struct io_outfile *file, struct orr_error *err
     return status;
 }
 
+enum orr_status io_outfile_end(struct io_outfile *file, enum orr_status status, struct orr_error *err)
+{
+    if (status == ORR_OK && file != NULL) {
+        return io_outfile_commit(file, err);
+    }
+    io_outfile_abort(file);
+    return status;
+}
+
 void io_outfile_abort(struct io_outfile *file)
 {
     if (file == NULL) {

@@ -239,9 +239,5 @@ enum orr_status lab_plan_manifest(struct lab_plan *plan, struct lab_store *store
         return status;
     }
     status = put_manifest(plan, store, outcome, error, io_outfile_stream(file), err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }

@@ -87,11 +87,7 @@ enum orr_status report_csv_write(const struct sim_result *result, const char *fo
         }
     }
     for (size_t i = 0; i < TABLES; i++) {
-        if (status == ORR_OK && files[i] != NULL) {
-            status = io_outfile_commit(files[i], err);
-        } else {
-            io_outfile_abort(files[i]);
-        }
+        status = io_outfile_end(files[i], status, err);
     }
     return status;
 }

@@ -505,11 +505,7 @@ enum orr_status report_kineto_write(const struct sim_result *result, const char 
     status = files == NULL ? mem_error(mem, "the files of ranks", err) : io_make_folder(folder, err);
     status = status == ORR_OK ? kineto_files(result, &events, folder, files, err) : status;
     for (uint32_t rank = 0; files != NULL && rank < result->rank_count; rank++) {
-        if (status == ORR_OK) {
-            status = io_outfile_commit(files[rank], err);
-        } else {
-            io_outfile_abort(files[rank]);
-        }
+        status = io_outfile_end(files[rank], status, err);
     }
     mem_free(mem, files, bytes);
     report_events_free(&events);

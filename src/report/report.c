@@ -98,11 +98,7 @@ static enum orr_status report_write_file(const struct sim_result *result, enum o
     status = output == ORR_OUTPUT_TIMELINE && is_perfetto_name(path, form)
                  ? report_perfetto_write(result, io_outfile_stream(file), err)
                  : report_write_to(result, output, io_outfile_stream(file), err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 /* What the output needs and this run has not; NULL: nothing. */

@@ -303,11 +303,7 @@ enum orr_status jsonizer_write(const char *input, const char *output, struct mem
     status = io_outfile_open(output, IO_OUTFILE_PLAIN, &file, err);
     if (status == ORR_OK) {
         status = put_records(io_outfile_stream(file), &reader, notes, err);
-        if (status == ORR_OK) {
-            status = io_outfile_commit(file, err);
-        } else {
-            io_outfile_abort(file);
-        }
+        status = io_outfile_end(file, status, err);
     }
     record_reader_close(&reader);
     return status;

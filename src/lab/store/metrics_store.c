@@ -521,11 +521,7 @@ static enum orr_status keep_table(struct lab_store *store, int64_t run, const ch
     }
     status = run == 0 ? metrics_export(store, METRICS_ORDER_CALIBRATION, io_outfile_stream(file), &rows, err)
                       : put_run(store, run, io_outfile_stream(file), err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
 
 enum orr_status metrics_keep(struct lab_store *store, int64_t run, const char *folder, struct orr_error *err)

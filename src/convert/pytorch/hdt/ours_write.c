@@ -369,9 +369,5 @@ enum orr_status hdt_ours_write(const struct linked_trace *linked, const struct c
         return status;
     }
     status = ours_write_file(&ours, file, path, err);
-    if (status != ORR_OK) {
-        io_outfile_abort(file);
-        return status;
-    }
-    return io_outfile_commit(file, err);
+    return io_outfile_end(file, status, err);
 }
