@@ -108,13 +108,11 @@ static bool export_json_put_list(FILE *stream, const struct record_attribute *li
 {
     struct record_attribute entry = {.kind = list->kind - 1};
     uint32_t wire = entry_wire(entry.kind);
-    const uint8_t *at = list->value.bytes;
-    const uint8_t *end = at + list->value.value;
+    struct wire_walk walk = wire_walk(list->value.bytes, list->value.value);
     const char *between = "";
     (void)fputc('[', stream);
-    while (at != NULL && at < end) {
-        at = wire_field_read(at, end, &entry.value);
-        if (at == NULL || wire_field_number(&entry.value) != 1) {
+    while (wire_next(&walk, &entry.value)) {
+        if (wire_field_number(&entry.value) != 1) {
             continue;
         }
         bool packed = wire != WIRE_BYTES && wire_field_type(&entry.value) == WIRE_BYTES;
@@ -138,7 +136,7 @@ static bool export_json_put_list(FILE *stream, const struct record_attribute *li
         } while (packed && part < part_end);
     }
     (void)fputc(']', stream);
-    return at != NULL;
+    return walk.at == walk.end;
 }
 
 /* ---- messages ---- */
@@ -147,20 +145,18 @@ static bool export_json_put_list(FILE *stream, const struct record_attribute *li
 static void export_json_put_unknown(FILE *stream, const uint8_t *bytes, size_t size, uint32_t number,
                                     const char *between)
 {
-    const uint8_t *end = bytes + size;
+    struct wire_walk walk = wire_walk(bytes, size);
+    struct wire_field field;
     bool any = false;
-    for (const uint8_t *at = bytes; at != NULL && at < end;) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next != NULL && wire_field_number(&field) >= number) {
+    while (wire_next(&walk, &field)) {
+        if (wire_field_number(&field) >= number) {
             (void)fputs(any ? "" : between, stream);
             (void)fputs(any ? "" : "\"unknown\": \"", stream);
-            for (const uint8_t *byte = at; byte < next; byte++) {
+            for (const uint8_t *byte = walk.from; byte < walk.at; byte++) {
                 (void)fprintf(stream, "%02x", *byte);
             }
             any = true;
         }
-        at = next;
     }
     (void)fputs(any ? "\"" : "", stream);
 }
@@ -195,16 +191,11 @@ static bool export_json_put_attribute(FILE *stream, const struct wire_field *mes
 /* All fields of this number as attributes; `first` stands before the list where there is one. */
 static bool export_json_put_attributes(FILE *stream, const struct record *record, uint32_t number, const char *first)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     bool any = false;
     bool fine = true;
-    while (fine && at < end) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL) {
-            return false;
-        }
+    while (fine && wire_next(&walk, &field)) {
         if (field.tag == WIRE_TAG(number, WIRE_BYTES)) {
             (void)fputs(any ? ", " : first, stream);
             (void)fputs(any ? "" : "\"attributes\": [", stream);
@@ -213,7 +204,7 @@ static bool export_json_put_attributes(FILE *stream, const struct record *record
         }
     }
     (void)fputs(any ? "]" : "", stream);
-    return fine;
+    return fine && walk.at == walk.end;
 }
 
 static void export_json_put_io(FILE *stream, const struct wire_field *message, const char *key)
@@ -222,15 +213,7 @@ static void export_json_put_io(FILE *stream, const struct wire_field *message, c
     const char *between = "";
     (void)fprintf(stream, ", \"%s\": {", key);
     for (uint32_t number = 1; number <= 3; number++) {
-        struct record_text text = {"", 0};
-        const uint8_t *end = message->bytes + message->value;
-        for (const uint8_t *at = message->bytes; at != NULL && at < end;) {
-            struct wire_field field;
-            at = wire_field_read(at, end, &field);
-            if (at != NULL && field.tag == WIRE_TAG(number, WIRE_BYTES)) {
-                text = (struct record_text){(const char *)field.bytes, (size_t)field.value};
-            }
-        }
+        struct record_text text = record_span(message->bytes, (size_t)message->value, number);
         if (text.length > 0) {
             (void)fprintf(stream, "%s\"%s\": ", between, names[number]);
             export_json_put_text(stream, text);
@@ -244,14 +227,11 @@ static void export_json_put_io(FILE *stream, const struct wire_field *message, c
 /* Inputs or outputs, the last of several. */
 static void put_io_field(FILE *stream, const struct record *record, uint32_t number, const char *key)
 {
-    const uint8_t *end = record->bytes + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     struct wire_field found = {0};
-    for (const uint8_t *at = record->bytes; at != NULL && at < end;) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at != NULL && field.tag == WIRE_TAG(number, WIRE_BYTES)) {
-            found = field;
-        }
+    while (wire_next(&walk, &field)) {
+        found = field.tag == WIRE_TAG(number, WIRE_BYTES) ? field : found;
     }
     if (found.tag != 0) {
         export_json_put_io(stream, &found, key);
@@ -274,18 +254,7 @@ static void put_ids(FILE *stream, const struct record_ids *list, const char *key
 
 bool export_json_metadata(FILE *stream, const struct record *record)
 {
-    struct record_text version = {"", 0};
-    const uint8_t *end = record->bytes + record->size;
-    for (const uint8_t *at = record->bytes; at < end;) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL) {
-            return false;
-        }
-        if (field.tag == WIRE_TAG(1, WIRE_BYTES)) {
-            version = (struct record_text){(const char *)field.bytes, (size_t)field.value};
-        }
-    }
+    struct record_text version = record_span(record->bytes, record->size, 1); /* damage is seen with the attributes */
     if (!wire_utf8_valid((const uint8_t *)version.text, version.length)) {
         return false;
     }

@@ -148,6 +148,26 @@ WIRE_INLINE const uint8_t *wire_field_read(const uint8_t *at, const uint8_t *end
     return wire_fixed(next, end, field);
 }
 
+/* A walk over the fields of a message; `from` is where the field last read begins. */
+struct wire_walk {
+    const uint8_t *from, *at, *end;
+};
+
+static inline struct wire_walk wire_walk(const uint8_t *bytes, uint64_t size)
+{
+    return (struct wire_walk){bytes, bytes, bytes + size};
+}
+
+/* The next field. False when there is none: at the end of the message (`at` is `end`), or because what follows is not
+ * well-formed (`at` is before it). */
+WIRE_INLINE bool wire_next(struct wire_walk *walk, struct wire_field *field)
+{
+    walk->from = walk->at;
+    const uint8_t *next = walk->at < walk->end ? wire_field_read(walk->at, walk->end, field) : NULL;
+    walk->at = next != NULL ? next : walk->at;
+    return next != NULL;
+}
+
 /* Why wire_field_read gave NULL for the same bytes: a phrase, no newline. */
 const char *wire_field_fault(const uint8_t *at, const uint8_t *end);
 

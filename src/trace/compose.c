@@ -170,13 +170,11 @@ static enum orr_status trace_compose_change_compute(struct composing *c, struct 
 static const char *root_name(const struct record *record)
 {
     static const char *const names[] = {"root_rank", "comm_root", "root"};
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
-    while (at != NULL && at < end) {
-        struct wire_field field;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         struct record_attribute attr;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL || field.tag != WIRE_TAG(RECORD_ATTR, WIRE_BYTES) ||
+        if (field.tag != WIRE_TAG(RECORD_ATTR, WIRE_BYTES) ||
             !record_attribute_read(field.bytes, (size_t)field.value, &attr)) {
             continue;
         }

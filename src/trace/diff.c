@@ -52,20 +52,14 @@ struct diff {
 static uint64_t fingerprint(const struct record *record)
 {
     XXH3_state_t state;
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     (void)XXH3_64bits_reset(&state);
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            break;
-        }
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         if (number != RECORD_ID && number != RECORD_CTRL && number != RECORD_DATA && number != RECORD_DURATION) {
-            (void)XXH3_64bits_update(&state, at, (size_t)(next - at));
+            (void)XXH3_64bits_update(&state, walk.from, (size_t)(walk.at - walk.from));
         }
-        at = next;
     }
     return XXH3_64bits_digest(&state);
 }

@@ -78,13 +78,11 @@ struct attributes {
 
 static void diff_record_collect(const struct record *record, uint32_t number, struct attributes *attributes)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     attributes->count = 0;
-    while (at != NULL && at < end && attributes->count < ATTRIBUTES) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at != NULL && field.tag == WIRE_TAG(number, WIRE_BYTES) &&
+    while (attributes->count < ATTRIBUTES && wire_next(&walk, &field)) {
+        if (field.tag == WIRE_TAG(number, WIRE_BYTES) &&
             record_attribute_read(field.bytes, (size_t)field.value, &attributes->list[attributes->count])) {
             attributes->matched[attributes->count++] = false;
         }
@@ -163,26 +161,10 @@ static void diff_attributes(struct diff_pair *pair)
 
 /* ---- other fields ---- */
 
-/* The last field of this number, or of no length. */
-static struct record_text diff_record_span_of(const struct record *record, uint32_t number)
-{
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
-    struct record_text found = {"", 0};
-    while (at != NULL && at < end) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at != NULL && field.tag == WIRE_TAG(number, WIRE_BYTES)) {
-            found = (struct record_text){(const char *)field.bytes, (size_t)field.value};
-        }
-    }
-    return found;
-}
-
 static void diff_span(struct diff_pair *pair, uint32_t number, const char *what, bool is_text)
 {
-    struct record_text a = diff_record_span_of(&pair->a, number);
-    struct record_text b = diff_record_span_of(&pair->b, number);
+    struct record_text a = record_span(pair->a.bytes, pair->a.size, number);
+    struct record_text b = record_span(pair->b.bytes, pair->b.size, number);
     char before[TEXT];
     char after[TEXT];
     if (diff_record_same_text(a, b)) {
@@ -212,21 +194,15 @@ static void diff_number(struct diff_pair *pair, const char *what, uint64_t a, ui
 /* Fields no schema of ours has, all together. */
 static uint64_t unknown_bytes(const struct record *record, uint64_t *sum)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     uint64_t bytes = 0;
     *sum = 0;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            break;
-        }
-        for (const uint8_t *byte = at; wire_field_number(&field) > RECORD_ATTR && byte < next; byte++) {
+    while (wire_next(&walk, &field)) {
+        for (const uint8_t *byte = walk.from; wire_field_number(&field) > RECORD_ATTR && byte < walk.at; byte++) {
             *sum = *sum * UINT64_C(0x100000001b3) + *byte;
             bytes++;
         }
-        at = next;
     }
     return bytes;
 }

@@ -84,15 +84,11 @@ static const char *field_fault(enum walk_kind kind, const struct wire_field *fie
  */
 static bool document_walk(unsigned message, const uint8_t *at, const uint8_t *end, struct fault *fault)
 {
+    struct wire_walk walk = {at, at, end};
+    struct wire_field field;
     fault->where = message >= WALK_LIST ? "in a list: " : "";
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        fault->at = at;
-        if (next == NULL) {
-            fault->what = wire_field_fault(at, end);
-            return false;
-        }
+    while (wire_next(&walk, &field)) {
+        fault->at = walk.from;
         const struct walk_field *known = walk_field_find(message, wire_field_number(&field));
         if (known != NULL) {
             fault->what = field_fault((enum walk_kind)known->kind, &field);
@@ -100,15 +96,18 @@ static bool document_walk(unsigned message, const uint8_t *at, const uint8_t *en
                 return false;
             }
             if (known->kind == WALK_MESSAGE && wire_field_type(&field) == WIRE_BYTES) {
-                if (!document_walk(known->inner, field.bytes, next, fault)) {
+                if (!document_walk(known->inner, field.bytes, walk.at, fault)) {
                     return false;
                 }
                 fault->where = "";
             }
         }
-        at = next;
     }
-    return true;
+    if (walk.at != walk.end) {
+        fault->at = walk.at;
+        fault->what = wire_field_fault(walk.at, walk.end);
+    }
+    return walk.at == walk.end;
 }
 
 /* ---- decoding ---- */

@@ -58,21 +58,15 @@ bool et_attribute_check_name(struct et_read *read, const struct et_attribute *at
 
 bool et_attribute_read(struct et_read *read, const struct wire_field *message, struct et_attribute *attr)
 {
-    const uint8_t *at = message->bytes;
-    const uint8_t *end = at + message->value;
+    struct wire_walk walk = wire_walk(message->bytes, message->value);
+    struct wire_field field;
     attr->name = "";
     attr->name_length = 0;
     attr->kind = TRACE_VALUE_NONE;
     attr->value.value = 0;
-    attr->value.bytes = at;
-    attr->at = at;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in an attribute");
-        }
-        at = next;
+    attr->value.bytes = message->bytes;
+    attr->at = message->bytes;
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         if (field.tag == WIRE_TAG(1, WIRE_BYTES)) {
             if (attr->name_length != 0 && !et_attribute_check_name(read, attr)) {
@@ -91,20 +85,16 @@ bool et_attribute_read(struct et_read *read, const struct wire_field *message, s
             return false;
         }
     }
-    return true;
+    return walk.at == walk.end || et_fail_field(read, walk.at, walk.end, "in an attribute");
 }
 
 uint64_t et_record_id(const struct wire_field *record)
 {
     uint64_t id = 0;
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->value;
+    struct wire_walk walk = wire_walk(record->bytes, record->value);
     struct wire_field field;
-    while (at != NULL && at < end) {
-        at = wire_field_read(at, end, &field);
-        if (at != NULL && field.tag == WIRE_TAG(1, WIRE_VARINT)) {
-            id = field.value;
-        }
+    while (wire_next(&walk, &field)) {
+        id = field.tag == WIRE_TAG(1, WIRE_VARINT) ? field.value : id;
     }
     return id;
 }
@@ -199,24 +189,21 @@ ET_RARE static bool read_flags(struct et_read *read, const struct wire_field *re
     }
     uint8_t wire = value_wire[attr->kind - 1];
     bool too_many = false;
-    const uint8_t *at = attr->value.bytes;
-    const uint8_t *end = at + attr->value.value;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in attribute involved_dim");
-        }
+    struct wire_walk walk = wire_walk(attr->value.bytes, attr->value.value);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         if (field.tag == WIRE_TAG(1, wire)) {
             add_flag(node, field.value != 0, &too_many);
         } else if (wire_field_number(&field) == 1 &&
                    (wire_field_type(&field) != WIRE_BYTES || !read_packed_flags(&field, wire, node, &too_many))) {
-            return et_fail(read, at, "attribute involved_dim: a damaged list");
+            return et_fail(read, walk.from, "attribute involved_dim: a damaged list");
         }
         if (too_many) {
             return fail_attribute(read, record, attr, TRACE_ATTR_INVOLVED_DIM, "longer");
         }
-        at = next;
+    }
+    if (walk.at != walk.end) {
+        return et_fail_field(read, walk.at, walk.end, "in attribute involved_dim");
     }
     node->has |= TRACE_HAS_INVOLVED_DIM;
     return true;

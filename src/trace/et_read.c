@@ -123,25 +123,19 @@ static bool read_single_id(struct et_read *read, uint64_t id, struct et_list *li
 
 static bool check_io_info(struct et_read *read, const struct wire_field *message)
 {
-    const uint8_t *at = message->bytes;
-    const uint8_t *end = at + message->value;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in a node's inputs or outputs");
-        }
+    struct wire_walk walk = wire_walk(message->bytes, message->value);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         if (wire_field_number(&field) <= 3) {
             if (wire_field_type(&field) != WIRE_BYTES) {
-                return et_fail(read, at, "a field of a node's inputs or outputs is not a string");
+                return et_fail(read, walk.from, "a field of a node's inputs or outputs is not a string");
             }
             if (!et_check_text(read, &field, "a text of a node's inputs or outputs")) {
                 return false;
             }
         }
-        at = next;
     }
-    return true;
+    return walk.at == walk.end || et_fail_field(read, walk.at, walk.end, "in a node's inputs or outputs");
 }
 
 static bool fail_wire_type(struct et_read *read, const struct wire_field *record, const struct wire_field *field)
@@ -198,14 +192,9 @@ static bool read_node_number(struct et_read *read, const struct wire_field *reco
 
 static bool read_node_fields(struct et_read *read, const struct wire_field *record, struct trace_node *node)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->value;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in a node");
-        }
+    struct wire_walk walk = wire_walk(record->bytes, record->value);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         bool fine;
         if (wire_field_type(&field) == WIRE_BYTES) {
             fine = read_node_span(read, record, &field, node);
@@ -217,9 +206,8 @@ static bool read_node_fields(struct et_read *read, const struct wire_field *reco
         if (!fine) {
             return false;
         }
-        at = next;
     }
-    return true;
+    return walk.at == walk.end || et_fail_field(read, walk.at, walk.end, "in a node");
 }
 
 static bool append_control(struct et_read *read)
@@ -281,17 +269,12 @@ static bool asks_for_streams(const struct et_attribute *attr)
 
 static bool read_metadata(struct et_read *read, const struct wire_field *record)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->value;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in the metadata");
-        }
+    struct wire_walk walk = wire_walk(record->bytes, record->value);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         if (number <= 2 && wire_field_type(&field) != WIRE_BYTES) {
-            return et_fail(read, at,
+            return et_fail(read, walk.from,
                            "the first record is not Chakra's GlobalMetadata: field %" PRIu32 " has wire type %" PRIu32,
                            number, wire_field_type(&field));
         }
@@ -305,9 +288,8 @@ static bool read_metadata(struct et_read *read, const struct wire_field *record)
             }
             read->lanes.side_by_side = read->lanes.side_by_side || asks_for_streams(&attr);
         }
-        at = next;
     }
-    return true;
+    return walk.at == walk.end || et_fail_field(read, walk.at, walk.end, "in the metadata");
 }
 
 /* Moves the window so that `*at` comes first; false when there are no more bytes, or on an error (read->status). */

@@ -103,16 +103,14 @@ static enum orr_status trace_merge_change(void *context, uint32_t node, const st
     if (merging->shift_us == 0) {
         return ORR_OK;
     }
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     wanted->start_us = 0;
-    while (at < end) { /* the last one counts */
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL) {
-            return error_set(err, ORR_EIO, "a trace changed while it was read");
-        }
+    while (wire_next(&walk, &field)) { /* the last one counts */
         wanted->start_us = field.tag == WIRE_TAG(RECORD_START, WIRE_VARINT) ? field.value : wanted->start_us;
+    }
+    if (walk.at != walk.end) {
+        return error_set(err, ORR_EIO, "a trace changed while it was read");
     }
     wanted->start_us += merging->shift_us;
     wanted->fields |= 1u << RECORD_START;

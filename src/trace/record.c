@@ -200,15 +200,10 @@ static uint32_t wire_of_kind(uint32_t kind)
 
 bool record_attribute_read(const uint8_t *bytes, size_t size, struct record_attribute *attr)
 {
-    const uint8_t *at = bytes;
-    const uint8_t *end = bytes + size;
+    struct wire_walk walk = wire_walk(bytes, size);
+    struct wire_field field;
     *attr = (struct record_attribute){.name = {"", 0}, .doc = {"", 0}};
-    while (at < end) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL) {
-            return false;
-        }
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         if (number <= 2) {
             if (wire_field_type(&field) != WIRE_BYTES) {
@@ -224,7 +219,20 @@ bool record_attribute_read(const uint8_t *bytes, size_t size, struct record_attr
             attr->value = field;
         }
     }
-    return true;
+    return walk.at == walk.end;
+}
+
+struct record_text record_span(const uint8_t *bytes, size_t size, uint32_t number)
+{
+    struct wire_walk walk = wire_walk(bytes, size);
+    struct wire_field field;
+    struct record_text found = {"", 0};
+    while (wire_next(&walk, &field)) {
+        if (field.tag == WIRE_TAG(number, WIRE_BYTES)) {
+            found = (struct record_text){(const char *)field.bytes, (size_t)field.value};
+        }
+    }
+    return found;
 }
 
 static bool is_signed(int64_t value, uint64_t *bits, bool *negative)
@@ -274,15 +282,10 @@ static uint64_t trace_record_list_length(const struct record_attribute *attr)
         return UINT64_MAX;
     }
     uint32_t wire = wire_of_kind(attr->kind - 1);
-    const uint8_t *at = attr->value.bytes;
-    const uint8_t *end = at + attr->value.value;
+    struct wire_walk walk = wire_walk(attr->value.bytes, attr->value.value);
+    struct wire_field field;
     uint64_t count = 0;
-    while (at < end) {
-        struct wire_field field;
-        at = wire_field_read(at, end, &field);
-        if (at == NULL) {
-            return UINT64_MAX;
-        }
+    while (wire_next(&walk, &field)) {
         if (wire_field_number(&field) != 1) {
             continue;
         }
@@ -299,7 +302,7 @@ static uint64_t trace_record_list_length(const struct record_attribute *attr)
             count += field.bytes[i] < 0x80;
         }
     }
-    return count;
+    return walk.at == walk.end ? count : UINT64_MAX;
 }
 
 bool record_attribute_fits(const struct record_attribute *attr, enum trace_attr which)

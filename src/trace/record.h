@@ -83,6 +83,8 @@ struct record_attribute {
 
 /* False when the message is not well-formed. */
 bool record_attribute_read(const uint8_t *bytes, size_t size, struct record_attribute *attr);
+/* The last span of this number in a message's bytes; of no length where there is none. */
+struct record_text record_span(const uint8_t *bytes, size_t size, uint32_t number);
 
 /* The value of an attribute of any integer kind; a negative one as its two's complement. */
 bool record_attribute_integer(const struct record_attribute *attr, uint64_t *bits, bool *negative);

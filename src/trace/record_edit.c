@@ -287,27 +287,24 @@ static struct record_attr_change *change_of(struct record_change *change, struct
 static void put_attribute(struct record_buffer *buffer, const struct wire_field *message,
                           const struct record_attribute *attr, const struct record_attr_change *change)
 {
-    const uint8_t *at = message->bytes;
-    const uint8_t *end = at + message->value;
+    struct wire_walk walk = wire_walk(message->bytes, message->value);
+    struct wire_field field;
     bool written = false;
     record_put_varint(buffer, WIRE_TAG(RECORD_ATTR, WIRE_BYTES));
     size_t begin = buffer->size;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            buffer->refused = true; /* the file changed since it was scanned */
-            return;
-        }
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         if (number > 2 && !written) {
             put_changed_value(buffer, change, attr->kind);
             written = true;
         }
         if (number <= 2 || number >= TRACE_VALUE_END) {
-            record_put_bytes(buffer, at, (size_t)(next - at));
+            record_put_bytes(buffer, walk.from, (size_t)(walk.at - walk.from));
         }
-        at = next;
+    }
+    if (walk.at != walk.end) {
+        buffer->refused = true; /* the file changed since it was scanned */
+        return;
     }
     if (!written) {
         put_changed_value(buffer, change, attr->kind);
@@ -357,19 +354,13 @@ static void put_missing_attributes(struct record_buffer *buffer, struct record_c
 
 void record_rewrite(struct record_buffer *buffer, const struct record *record, struct record_change *change)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
+    struct wire_field field;
     uint32_t due = change->fields;
     for (uint32_t i = 0; i < change->attr_count; i++) {
         change->attr[i].done = false;
     }
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            buffer->refused = true;
-            return;
-        }
+    while (wire_next(&walk, &field)) {
         uint32_t number = wire_field_number(&field);
         put_due(buffer, change, &due, number + 1);
         if (number > RECORD_ATTR) {
@@ -378,9 +369,12 @@ void record_rewrite(struct record_buffer *buffer, const struct record *record, s
         bool replaced = number <= RECORD_DURATION && (change->fields & 1u << number) != 0;
         bool edited = number == RECORD_ATTR && edit_attribute(buffer, &field, change);
         if (!replaced && !edited) {
-            record_put_bytes(buffer, at, (size_t)(next - at));
+            record_put_bytes(buffer, walk.from, (size_t)(walk.at - walk.from));
         }
-        at = next;
+    }
+    if (walk.at != walk.end) {
+        buffer->refused = true;
+        return;
     }
     put_due(buffer, change, &due, UINT32_MAX);
     put_missing_attributes(buffer, change);

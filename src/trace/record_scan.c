@@ -181,23 +181,23 @@ static bool take_attribute(struct scan *scan, const struct wire_field *field)
 
 /* ---- fields ---- */
 
+/* That a walk ended where its message does. */
+static bool record_scan_whole(struct scan *scan, const struct wire_walk *walk)
+{
+    return walk->at == walk->end || record_scan_fail(scan, walk->at, wire_field_fault(walk->at, walk->end));
+}
+
 static bool check_io(struct scan *scan, const struct wire_field *message)
 {
-    const uint8_t *at = message->bytes;
-    const uint8_t *end = at + message->value;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return record_scan_fail(scan, at, wire_field_fault(at, end));
-        }
+    struct wire_walk walk = wire_walk(message->bytes, message->value);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         if (wire_field_number(&field) <= 3 &&
             (wire_field_type(&field) != WIRE_BYTES || !wire_utf8_valid(field.bytes, field.value))) {
-            return record_scan_fail(scan, at, "a field of a node's inputs or outputs is not a UTF-8 text");
+            return record_scan_fail(scan, walk.from, "a field of a node's inputs or outputs is not a UTF-8 text");
         }
-        at = next;
     }
-    return true;
+    return record_scan_whole(scan, &walk);
 }
 
 static bool take_span(struct scan *scan, const struct wire_field *field)
@@ -250,14 +250,9 @@ static bool record_scan_take_number(struct scan *scan, const struct wire_field *
 
 static bool scan_fields(struct scan *scan)
 {
-    const uint8_t *at = scan->record->bytes;
-    const uint8_t *end = at + scan->record->size;
-    while (at < end) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return record_scan_fail(scan, at, wire_field_fault(at, end));
-        }
+    struct wire_walk walk = wire_walk(scan->record->bytes, scan->record->size);
+    struct wire_field field;
+    while (wire_next(&walk, &field)) {
         bool fine;
         if (wire_field_type(&field) == WIRE_BYTES) {
             fine = take_span(scan, &field);
@@ -265,14 +260,13 @@ static bool scan_fields(struct scan *scan)
             fine = record_scan_take_number(scan, &field);
         } else {
             fine = wire_field_number(&field) > RECORD_ATTR ||
-                   record_scan_fail(scan, at, "a field of a node is written as a fixed-size number");
+                   record_scan_fail(scan, walk.from, "a field of a node is written as a fixed-size number");
         }
         if (!fine) {
             return false;
         }
-        at = next;
     }
-    return true;
+    return record_scan_whole(scan, &walk);
 }
 
 static bool record_scan_holds(struct record_text text, const char *word)

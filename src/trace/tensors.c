@@ -68,18 +68,12 @@ static enum orr_status add_use(struct reading *reading, const struct wire_field 
 /* Adds the uses of one list. */
 static enum orr_status trace_tensors_read_list(struct reading *reading, const char *name, const struct wire_field *list)
 {
-    const uint8_t *at = list->bytes;
-    const uint8_t *end = at + list->value;
+    struct wire_walk walk = wire_walk(list->bytes, list->value);
+    struct wire_field field;
     struct wire_field tensor = {0};
     bool named = false;
     enum orr_status status = ORR_OK;
-    while (at < end && status == ORR_OK) {
-        struct wire_field field;
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return fail_list(reading, at, name, "is damaged");
-        }
-        at = next;
+    while (status == ORR_OK && wire_next(&walk, &field)) {
         if (field.tag != WIRE_TAG(LIST_TEXT, WIRE_BYTES)) {
             continue;
         }
@@ -99,18 +93,19 @@ static enum orr_status trace_tensors_read_list(struct reading *reading, const ch
         tensor = field;
         named = !named;
     }
+    if (status == ORR_OK && walk.at != walk.end) {
+        return fail_list(reading, walk.at, name, "is damaged");
+    }
     return status == ORR_OK && named ? fail_list(reading, list->bytes, name, "has an odd number of texts") : status;
 }
 
 /* The first attribute of the name, or false; in a record that is well-formed. */
 static bool find_attribute(const struct record *record, const char *name, struct record_attribute *attr)
 {
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->size;
+    struct wire_walk walk = wire_walk(record->bytes, record->size);
     struct wire_field field;
-    while (at != NULL && at < end) {
-        at = wire_field_read(at, end, &field);
-        if (at != NULL && field.tag == WIRE_TAG(RECORD_ATTR, WIRE_BYTES) &&
+    while (wire_next(&walk, &field)) {
+        if (field.tag == WIRE_TAG(RECORD_ATTR, WIRE_BYTES) &&
             record_attribute_read(field.bytes, (size_t)field.value, attr) && record_text_is(attr->name, name)) {
             return true;
         }
