@@ -56,9 +56,7 @@ static enum orr_status find_word(const char *what, const char *word, const char 
             return ORR_OK;
         }
     }
-    const char *nearest = error_nearest(word, known);
-    return error_set(err, ORR_EINVAL, "unknown %s \"%.60s\"; did you mean \"%s\"?", what, word,
-                     nearest != NULL ? nearest : known[0]);
+    return error_unknown(what, word, known, err);
 }
 
 /* Everything that one call builds. */

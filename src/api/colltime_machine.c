@@ -26,9 +26,7 @@ static enum orr_status find_gpu(const char *name, const struct timing_gpu **gpu,
     for (size_t i = 0; timing_gpu_at(i) != NULL && i < 127; i++) {
         names[i] = timing_gpu_at(i)->name;
     }
-    const char *nearest = error_nearest(name, names);
-    return error_set(err, ORR_EINVAL, "unknown GPU \"%.60s\"; did you mean \"%s\"?", name,
-                     nearest != NULL ? nearest : "h100");
+    return error_unknown("GPU", name, names, err);
 }
 
 static enum orr_status read_rate(const char *text, double *gbytes, struct orr_error *err)

@@ -9,6 +9,7 @@
 #include "api/recipes.h" /* made from collect/ by tools/embed */
 #include "base/error.h"
 #include "orrery.h"
+#include "param/param.h"
 
 void orr_recipe_options_init(struct orr_recipe_options *options)
 {
@@ -78,22 +79,6 @@ static bool listed(const char *name, const char *const *names)
     return false;
 }
 
-ORR_MUST_CHECK static enum orr_status check_name(const char *what, const char *name, const char *const *names,
-                                                 struct orr_error *err)
-{
-    if (name == NULL || listed(name, names)) {
-        return ORR_OK;
-    }
-    const char *nearest = error_nearest(name, names);
-    char all[128] = "";
-    for (size_t i = 0, used = 0; names[i] != NULL && used < sizeof all; i++) {
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", names[i]);
-    }
-    return error_set(err, ORR_EINVAL, "%s: \"%.100s\" is none of %s%s%s%s", what, name, all,
-                     nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
-}
-
 static bool anything_picked(const struct orr_recipe_options *options)
 {
     return options->model != NULL || options->dataset != NULL || options->epochs != 0 || options->batch_size != 0 ||
@@ -116,15 +101,24 @@ ORR_MUST_CHECK static enum orr_status check_picked(const struct orr_recipe_optio
     if (options->framework != ORR_FRAMEWORK_PYTORCH) {
         return error_set(err, ORR_EINVAL, "only the script for pytorch has models and datasets to choose from");
     }
-    enum orr_status status = check_name("--model", options->model, model_names, err);
-    status = status != ORR_OK ? status : check_name("--dataset", options->dataset, dataset_names, err);
-    if (status != ORR_OK) {
-        return status;
+    const struct {
+        const char *where, *word;
+        const char *const *words;
+    } named[] = {{"parameter 'model'", options->model, model_names},
+                 {"parameter 'dataset'", options->dataset, dataset_names}};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        unsigned index = 0;
+        enum orr_status status = named[i].word == NULL
+                                     ? ORR_OK
+                                     : param_parse_word(named[i].where, named[i].word, named[i].words, &index, err);
+        if (status != ORR_OK) {
+            return status;
+        }
     }
     const struct recipe_model *model = api_recipe_model_of(options);
     if (options->dataset != NULL && model->language == listed(options->dataset, picture_names)) {
-        return error_set(err, ORR_EINVAL, "--dataset %s does not fit --model %s, which takes %s", options->dataset,
-                         model->name,
+        return error_set(err, ORR_EINVAL, "parameter 'dataset' %s does not fit parameter 'model' %s, which takes %s",
+                         options->dataset, model->name,
                          model->language ? "tokens" : "mnist, cifar10, cifar100, tiny-imagenet or imagenet");
     }
     uint32_t epochs = options->epochs == 0 ? DEFAULT_EPOCHS : options->epochs;
@@ -132,7 +126,7 @@ ORR_MUST_CHECK static enum orr_status check_picked(const struct orr_recipe_optio
     if (traced > epochs) {
         return error_set(err, ORR_EINVAL,
                          "the epoch to trace, %" PRIu32 ", lies after the last of %" PRIu32
-                         " epochs; --profile-epoch and --epochs set them",
+                         " epochs; parameter 'profile-epoch' and parameter 'epochs' set them",
                          traced, epochs);
     }
     return ORR_OK;
@@ -194,7 +188,8 @@ static void warn_of_size(const struct orr_recipe_options *options, const struct 
     }
     char line[160];
     (void)snprintf(line, sizeof line,
-                   "--trace-steps %" PRIu32 " of %s: about %" PRIu64 " MB of traces a rank; 2 to 4 steps tell as much",
+                   "parameter 'trace-steps' %" PRIu32 " of %s: about %" PRIu64
+                   " MB of traces a rank; 2 to 4 steps tell as much",
                    options->trace_steps, model->name, megabytes);
     notices->warn(notices->context, line);
 }

@@ -156,3 +156,28 @@ const char *error_nearest(const char *word, const char *const *known)
     /* A proposal that changes more than about a third of the word confuses more than it helps. */
     return best_distance <= 1 + word_length / 4 && best_distance < word_length ? best : NULL;
 }
+
+struct error_proposal error_propose(const char *word, const char *const *known)
+{
+    struct error_proposal proposal = {""};
+    const char *nearest = error_nearest(word, known);
+    if (nearest != NULL) {
+        (void)snprintf(proposal.text, sizeof proposal.text, "; did you mean \"%s\"?", nearest);
+    }
+    return proposal;
+}
+
+enum orr_status error_unknown(const char *what, const char *word, const char *const *known, struct orr_error *err)
+{
+    struct error_proposal near = error_propose(word, known);
+    char list[400] = "; accepted: ";
+    for (size_t used = strlen(list); near.text[0] == '\0' && *known != NULL; known++) {
+        bool fits = used + strlen(*known) + sizeof ", …" < sizeof list;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", fits ? *known : "…",
+                                 fits && known[1] != NULL ? ", " : "");
+        if (!fits) {
+            break;
+        }
+    }
+    return error_set(err, ORR_EINVAL, "unknown %s \"%.60s\"%s", what, word, near.text[0] != '\0' ? near.text : list);
+}

@@ -29,4 +29,13 @@ ORR_MUST_CHECK enum orr_status error_of_stream(FILE *stream, const char *what, s
  * worth proposing. */
 const char *error_nearest(const char *word, const char *const *known);
 
+/* The same as the end of a sentence: "; did you mean \"ring\"?", or "" when none is near. */
+struct error_proposal {
+    char text[96];
+};
+struct error_proposal error_propose(const char *word, const char *const *known);
+
+/* ORR_EINVAL: "unknown `what`", the word, and the nearest known word or else all of them. */
+enum orr_status error_unknown(const char *what, const char *word, const char *const *known, struct orr_error *err);
+
 #endif

@@ -46,10 +46,9 @@ static enum orr_status config_override_refuse_key(const struct config_format *fo
         known[i] = format->rows[i].key;
     }
     char key[80];
-    const char *nearest = error_nearest(io_text_printable(one->key, key, sizeof key), known);
-    return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is no key of a %s file%s%s%s", one->origin, one->line,
-                     key, format->id, nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
+    struct error_proposal near = error_propose(io_text_printable(one->key, key, sizeof key), known);
+    return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is no key of a %s file%s", one->origin, one->line, key,
+                     format->id, near.text);
 }
 
 enum orr_status config_overrides_rows(const struct config_reader *reader, const struct config_format *format,
@@ -213,13 +212,11 @@ static enum orr_status refuse_name(const char *text, const char *part, const str
     known[used] = NULL;
     char name[80];
     char kind[64];
-    const char *nearest = error_nearest(part, known);
+    struct error_proposal near = error_propose(part, known);
     (void)snprintf(kind, sizeof kind, "%sno key of a %s file", options != NULL ? "no option and " : "",
                    count == 1 ? sources[0].file : "configuration");
-    return error_set(err, ORR_EINVAL, "%s: \"%s\" is %s%s%s%s", where,
-                     io_text_printable(count == 1 ? part : text, name, sizeof name), kind,
-                     nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
+    return error_set(err, ORR_EINVAL, "%s: \"%s\" is %s%s", where,
+                     io_text_printable(count == 1 ? part : text, name, sizeof name), kind, near.text);
 }
 
 enum orr_status config_key_find(const char *text, bool wired, const char *const *options, const char *origin,

@@ -36,13 +36,8 @@ static enum orr_status note_unknown_key(const struct config_reader *reader, cons
     }
     char key[80];
     (void)io_text_printable(value->key, key, sizeof key);
-    const char *nearest = error_nearest(value->key, known);
-    if (nearest == NULL) {
-        return notes_add(reader->notes, reader->err, "%s:%" PRIu32 ": unknown key \"%s\" (ignored)", reader->name,
-                         value->key_line, key);
-    }
-    return notes_add(reader->notes, reader->err, "%s:%" PRIu32 ": unknown key \"%s\"; did you mean \"%s\"? (ignored)",
-                     reader->name, value->key_line, key, nearest);
+    return notes_add(reader->notes, reader->err, "%s:%" PRIu32 ": unknown key \"%s\"%s (ignored)", reader->name,
+                     value->key_line, key, error_propose(value->key, known).text);
 }
 
 static enum orr_status config_table_read_row(const struct config_reader *reader, const struct config_row *row,

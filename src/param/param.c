@@ -244,10 +244,8 @@ enum orr_status param_set(const struct param_table *tables, const char *whose, c
     }
     const char *names[PARAM_NAMES_MOST + 1];
     (void)param_names(tables, names);
-    const char *nearest = error_nearest(name, names);
-    return error_set(err, ORR_EINVAL, "%s has no parameter \"%.80s\"%s%s%s", whose, name,
-                     nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                     nearest != NULL ? "\"?" : "");
+    struct error_proposal near = error_propose(name, names);
+    return error_set(err, ORR_EINVAL, "%s has no parameter \"%.80s\"%s", whose, name, near.text);
 }
 
 void param_defaults(const struct param_table *tables, void *options)

@@ -124,10 +124,6 @@ enum orr_status param_parse_word(const char *where, const char *text, const char
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
         }
     }
-    const char *nearest = error_nearest(text, words);
-    if (nearest != NULL) {
-        return error_set(err, ORR_EINVAL, "%s: \"%.100s\" is not one of %s; did you mean \"%s\"?", where, text, list,
-                         nearest);
-    }
-    return error_set(err, ORR_EINVAL, "%s: \"%.100s\" is not one of %s", where, text, list);
+    return error_set(err, ORR_EINVAL, "%s: \"%.100s\" is not one of %s%s", where, text, list,
+                     error_propose(text, words).text);
 }

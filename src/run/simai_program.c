@@ -170,9 +170,8 @@ static enum orr_status run_simai_program_read_word(const struct program_reader *
     if (!is_none && (op == SIMAI_OP_NONE || group == SIMAI_GROUP_NONE) && !reader->compat) {
         char text[64];
         (void)snprintf(text, sizeof text, "%.*s", (int)(word.length < 63 ? word.length : 63), word.text);
-        const char *nearest = error_nearest(text, known);
-        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": unknown communication \"%s\"; did you mean \"%s\"?",
-                         reader->path, layer->line, text, nearest != NULL ? nearest : known[0]);
+        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": unknown communication \"%s\"%s", reader->path, layer->line,
+                         text, error_propose(text, known).text);
     }
     bool sends = op != SIMAI_OP_NONE && group != SIMAI_GROUP_NONE;
     cell->type = sends ? types[op] : SIMAI_NO_COMM;

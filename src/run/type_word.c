@@ -45,20 +45,6 @@ static bool simplify(const char *text, const char *between, char word[WORD])
     return true;
 }
 
-static enum orr_status fail(const char *text, struct orr_error *err)
-{
-    char word[WORD];
-    const char *nearest = simplify(text, "-", word) ? error_nearest(word, names) : NULL;
-    if (nearest != NULL) {
-        return error_set(err, ORR_EINVAL, "unknown collective \"%.80s\"; did you mean \"%s\"?", text, nearest);
-    }
-    char all[512] = "";
-    for (size_t i = 0, used = 0; names[i] != NULL; i++) {
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i == 0 ? "" : ", ", names[i]);
-    }
-    return error_set(err, ORR_EINVAL, "unknown collective \"%.80s\"; known are %s", text, all);
-}
-
 enum orr_status type_word_parse(const char *text, int32_t *type, struct orr_error *err)
 {
     char word[WORD];
@@ -70,5 +56,5 @@ enum orr_status type_word_parse(const char *text, int32_t *type, struct orr_erro
             return ORR_OK;
         }
     }
-    return fail(text, err);
+    return error_unknown("collective", simplify(text, "-", word) ? word : text, names, err);
 }

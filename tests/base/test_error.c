@@ -57,5 +57,22 @@ static void the_nearest_word_is_proposed_only_when_it_is_near(void **state)
     CHECK(error_nearest(large, known) == NULL, "a very long word is near nothing");
 }
 
+static void an_unknown_word_is_answered_with_the_nearest_or_with_all(void **state)
+{
+    (void)state;
+    static const char *const known[] = {"ring", "direct", NULL};
+    const char *many[101] = {NULL};
+    struct orr_error err = {0};
+    CHECK_STATUS(error_unknown("algorithm", "rnig", known, &err), ORR_EINVAL);
+    CHECK_TEXT(err.text, "unknown algorithm \"rnig\"; did you mean \"ring\"?");
+    CHECK_STATUS(error_unknown("algorithm", "zebra", known, &err), ORR_EINVAL);
+    CHECK_TEXT(err.text, "unknown algorithm \"zebra\"; accepted: ring, direct");
+    for (size_t i = 0; i < 100; i++) {
+        many[i] = "direct";
+    }
+    CHECK_STATUS(error_unknown("algorithm", "zebra", many, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "direct, direct, …");
+}
+
 TEST_MAIN(exit_codes_are_those_of_the_manual, an_error_holds_the_sentence_and_is_cut_not_overrun,
-          the_nearest_word_is_proposed_only_when_it_is_near)
+          the_nearest_word_is_proposed_only_when_it_is_near, an_unknown_word_is_answered_with_the_nearest_or_with_all)

@@ -86,7 +86,7 @@ static const struct {
 } refused[] = {
     {{.type = "all-recude", .bytes = 1, .npus = 2, .prefix = "x"}, ORR_EINVAL, "did you mean \"all-reduce\"?"},
     {{.type = "ALL_GATHR", .bytes = 1, .npus = 2, .prefix = "x"}, ORR_EINVAL, "did you mean \"all-gather\"?"},
-    {{.type = "frobnicate", .bytes = 1, .npus = 2, .prefix = "x"}, ORR_EINVAL, "known are all-reduce, reduce, "},
+    {{.type = "frobnicate", .bytes = 1, .npus = 2, .prefix = "x"}, ORR_EINVAL, "accepted: all-reduce, reduce, "},
     {{.bytes = 1, .npus = 2, .prefix = "x"}, ORR_EINVAL, "type is needed"},
     {{.type = "all-reduce", .npus = 2, .prefix = "x"}, ORR_EINVAL, "0 bytes"},
     {{.type = "all-reduce", .bytes = 1, .prefix = "x"}, ORR_EINVAL, "0 NPUs"},

@@ -145,9 +145,9 @@ static enum orr_status simai_read_header(struct text_words *words, bool lenient,
     if (strategy == TEXT_STRATEGY_COUNT) {
         char found[64];
         (void)snprintf(found, sizeof found, "%.*s", (int)(word.length < 63 ? word.length : 63), word.text);
-        const char *nearest = error_nearest(found, text_strategy_names);
-        return error_set(err, ORR_EINVAL, "%s:1: unknown policy \"%s\"; did you mean \"%s\"?", words->path, found,
-                         nearest != NULL ? nearest : text_strategy_names[TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD]);
+        struct error_proposal near = error_propose(found, text_strategy_names);
+        return error_set(err, ORR_EINVAL, "%s:1: unknown policy \"%s\"%s", words->path, found,
+                         near.text[0] != '\0' ? near.text : "; SimAI's is HYBRID_TRANSFORMER_FWD_IN_BCKWD");
     }
     text->workload.strategy = (enum text_strategy)strategy;
     enum orr_status status = ORR_OK;

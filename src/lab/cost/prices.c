@@ -123,13 +123,11 @@ static enum orr_status read_each(struct reading *r, const struct io_value *value
             return ORR_OK;
         }
     }
-    const char *nearest = error_nearest(word, each_words);
+    struct error_proposal near = error_propose(word, each_words);
     return error_set(r->err, ORR_EINVAL,
                      "%s:%" PRIu32 ": \"each\" is %s; expected gpu, server, nic, nvswitch, switch, leaf, spine, port, "
-                     "link or machine%s%s%s",
-                     r->file, value->line, io_value_describe(value, found, sizeof found),
-                     nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
+                     "link or machine%s",
+                     r->file, value->line, io_value_describe(value, found, sizeof found), near.text);
 }
 
 static enum orr_status cost_prices_read_rate(struct reading *r, const struct io_value *value, uint64_t *rate)
@@ -197,10 +195,9 @@ static enum orr_status unknown(struct reading *r, const struct io_value *value, 
     for (unsigned i = 0; i < count; i++) {
         names[i] = keys[i].name;
     }
-    const char *nearest = error_nearest(value->key, names);
-    return notes_add(r->notes, r->err, "%s:%" PRIu32 ": unknown key \"%s\" is ignored%s%s%s", r->file, value->key_line,
-                     io_text_printable(value->key, shown, sizeof shown), nearest == NULL ? "" : "; did you mean \"",
-                     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
+    struct error_proposal near = error_propose(value->key, names);
+    return notes_add(r->notes, r->err, "%s:%" PRIu32 ": unknown key \"%s\" is ignored%s", r->file, value->key_line,
+                     io_text_printable(value->key, shown, sizeof shown), near.text);
 }
 
 /* Every value of the map that a row is about; `*seen` has a bit for each row found. Lists of items are left alone. */

@@ -128,10 +128,7 @@ static enum orr_status check_word(const char *what, const char *word, const char
     if (word == NULL) {
         return ORR_OK;
     }
-    const char *nearest = error_nearest(word, known);
-    return error_set(err, ORR_EINVAL, "unknown %s \"%.60s\"%s%s%s", what, word,
-                     nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
+    return error_unknown(what, word, known, err);
 }
 
 static enum orr_status check_filter(const struct orr_store_filter *filter, struct orr_error *err)

@@ -250,12 +250,11 @@ static enum orr_status refuse_part(const struct reading *reading, const struct i
     for (size_t i = 0; i < PARTS; i++) {
         known[i] = parts[i].key;
     }
-    const char *nearest = error_nearest(io_text_printable(one->key, key, sizeof key), known);
+    struct error_proposal near = error_propose(io_text_printable(one->key, key, sizeof key), known);
     return error_set(reading->err, ORR_EINVAL,
                      "%s:%" PRIu32 ": \"%s\" is no part of a sweep file; accepted: name, command, options, vary, list, "
-                     "zip%s%s%s",
-                     reading->name, one->key_line, key, nearest == NULL ? "" : "; did you mean \"",
-                     nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
+                     "zip%s",
+                     reading->name, one->key_line, key, near.text);
 }
 
 static enum orr_status read_part(const struct reading *reading, const struct io_value *root, const struct io_value *one)

@@ -158,10 +158,8 @@ static enum orr_status read_choice(const struct aicb_option *row, const char *te
         }
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", row->choices[i]);
     }
-    const char *nearest = error_nearest(text, row->choices);
-    return error_set(err, ORR_EINVAL, "parameter '%s': \"%.60s\" is not one of %s%s%s%s", row->name, text, list,
-                     nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                     nearest == NULL ? "" : "\"?");
+    struct error_proposal near = error_propose(text, row->choices);
+    return error_set(err, ORR_EINVAL, "parameter '%s': \"%.60s\" is not one of %s%s", row->name, text, list, near.text);
 }
 
 enum orr_status aicb_options_set(struct aicb_options *options, enum aicb_generator generator, const char *name,

@@ -147,13 +147,11 @@ static enum orr_status aicb_preset_refuse(const char *name, struct orr_error *er
         known[i] = presets[i].name;
     }
     known[PRESETS] = NULL;
-    const char *nearest = error_nearest(name, known);
-    return nearest != NULL
-               ? error_set(err, ORR_EINVAL, "no model \"%.60s\"; did you mean \"%s\"?", name, nearest)
-               : error_set(err, ORR_EINVAL,
-                           "no model \"%.60s\"; known are gpt-7b … gpt-175b, llama-7b … llama-405b, mixtral, "
-                           "deepseek, qwen3 (parameter 'list-models' has all)",
-                           name);
+    struct error_proposal near = error_propose(name, known);
+    return error_set(err, ORR_EINVAL, "no model \"%.60s\"%s", name,
+                     near.text[0] != '\0' ? near.text
+                                          : "; known are gpt-7b … gpt-175b, llama-7b … llama-405b, mixtral, deepseek, "
+                                            "qwen3 (parameter 'list-models' has all)");
 }
 
 #define FILL(options, field, value)                                                                                    \

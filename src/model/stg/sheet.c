@@ -295,11 +295,9 @@ static enum orr_status stg_sheet_unknown_name(const struct stg_graph *sheet, con
     }
     known[sheet->count] = NULL;
     char shown[160];
-    const char *nearest = error_nearest(name, known);
-    enum orr_status status =
-        error_set(err, ORR_EINVAL, "%s: %s \"%s\" is not in the sheet%s%s%s", where, what,
-                  io_text_printable(name, shown, sizeof shown), nearest == NULL ? "" : "; did you mean \"",
-                  nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
+    struct error_proposal near = error_propose(name, known);
+    enum orr_status status = error_set(err, ORR_EINVAL, "%s: %s \"%s\" is not in the sheet%s", where, what,
+                                       io_text_printable(name, shown, sizeof shown), near.text);
     free(known);
     return status;
 }

@@ -154,11 +154,9 @@ static enum orr_status take_ports(struct stg_graph *sheet, const char *path, con
         }
         if (keys[key] == NULL) {
             char shown[120];
-            const char *nearest = error_nearest(item->key, keys);
-            return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": unknown key \"%s\"%s%s%s", path, item->key_line,
-                             io_text_printable(item->key, shown, sizeof shown),
-                             nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                             nearest == NULL ? "" : "\"?");
+            struct error_proposal near = error_propose(item->key, keys);
+            return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": unknown key \"%s\"%s", path, item->key_line,
+                             io_text_printable(item->key, shown, sizeof shown), near.text);
         }
         seen[key] = true;
         enum orr_status status = take_list(sheet, path, item, err);

@@ -225,11 +225,9 @@ static enum orr_status check_own_sheets(const struct generating *work)
             used += more > 0 && (size_t)more < sizeof all - used ? (size_t)more : 0;
         }
         if (!known) {
-            const char *nearest = error_nearest(name, names);
-            return error_set(work->err, ORR_EINVAL,
-                             "parameter 'sheet': this model has no sheet \"%s\"; it has %s%s%s%s", name, all,
-                             nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
-                             nearest == NULL ? "" : "\"?");
+            struct error_proposal near = error_propose(name, names);
+            return error_set(work->err, ORR_EINVAL, "parameter 'sheet': this model has no sheet \"%s\"; it has %s%s",
+                             name, all, near.text);
         }
     }
     return ORR_OK;

@@ -167,13 +167,12 @@ static enum orr_status topo_grammar_take_word(const struct reader *reader, struc
     if (take_pcie(reader->item, arguments)) {
         return ORR_OK;
     }
-    const char *nearest = error_nearest(reader->item, words);
+    struct error_proposal near = error_propose(reader->item, words);
     return error_set(
         err, ORR_EINVAL,
         "column %u: \"%s\" is no argument; accepted are a count (16), count*groups (4*8), a rate (400Gbps), "
-        "a delay (500ns), a ratio (3:1), x and a number of links (x2), planes, forward, pcie or pcie3 to pcie6%s%s%s",
-        reader->column, reader->item, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-        nearest != NULL ? "\"?" : "");
+        "a delay (500ns), a ratio (3:1), x and a number of links (x2), planes, forward, pcie or pcie3 to pcie6%s",
+        reader->column, reader->item, near.text);
 }
 
 static enum orr_status take_argument(const struct reader *reader, struct arguments *arguments, struct orr_error *err)
@@ -208,10 +207,9 @@ static enum orr_status topo_grammar_unknown(const struct reader *reader, const c
     for (unsigned i = 0; known[i] != NULL && used < sizeof list; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", known[i]);
     }
-    const char *nearest = error_nearest(reader->item, known);
-    return error_set(err, ORR_EINVAL, "column %u: \"%s\" is not %s (%s)%s%s%s", reader->column, reader->item, what,
-                     list, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                     nearest != NULL ? "\"?" : "");
+    struct error_proposal near = error_propose(reader->item, known);
+    return error_set(err, ORR_EINVAL, "column %u: \"%s\" is not %s (%s)%s", reader->column, reader->item, what, list,
+                     near.text);
 }
 
 static enum orr_status read_servers(struct reader *reader, struct topo_levels *levels, struct orr_error *err)

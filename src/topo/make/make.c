@@ -193,10 +193,9 @@ static enum orr_status unknown_name(const char *what, struct orr_error *err)
     for (size_t i = 0; i < PRESET_COUNT; i++) {
         names[i] = presets[i].name;
     }
-    const char *nearest = error_nearest(what, names);
-    return nearest != NULL
-               ? error_set(err, ORR_EINVAL, "unknown machine \"%.60s\"; did you mean \"%s\"?", what, nearest)
-               : error_set(err, ORR_EINVAL, "unknown machine \"%.60s\"; orrery topo list names all", what);
+    struct error_proposal near = error_propose(what, names);
+    return error_set(err, ORR_EINVAL, "unknown machine \"%.60s\"%s", what,
+                     near.text[0] != '\0' ? near.text : "; orrery topo list names all");
 }
 
 enum orr_status topo_preset_find(const char *name, const struct topo_preset **preset, struct orr_error *err)

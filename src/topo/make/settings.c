@@ -39,10 +39,8 @@ enum orr_status topo_settings_take(struct topo_settings *settings, const char *n
             return ORR_OK;
         }
     }
-    const char *nearest = error_nearest(name, bare_names);
-    return error_set(err, ORR_EINVAL, "unknown setting \"%.60s\" of a topology%s%s%s", name,
-                     nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                     nearest != NULL ? "\"?" : "");
+    struct error_proposal near = error_propose(name, bare_names);
+    return error_set(err, ORR_EINVAL, "unknown setting \"%.60s\" of a topology%s", name, near.text);
 }
 
 enum orr_status topo_settings_count(const struct topo_settings *settings, enum topo_setting id, uint64_t otherwise,
