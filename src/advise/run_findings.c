@@ -7,18 +7,13 @@
 
 #include "advise/machine.h"
 #include "advise/run.h"
+#include "base/numbers.h"
 #include "report/bound.h"
 #include "report/number.h"
 #include "report/rows.h"
 #include "report/summary.h"
 
 /* ---- what is known ---- */
-
-static int findings_compare(const void *a, const void *b)
-{
-    uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
 
 static uint64_t findings_work(const struct sim_rank_result *rank)
 {
@@ -65,7 +60,7 @@ bool advise_view_fill(struct advise_view *view, struct arena *arena)
     }
     balance->most_ns = work[balance->most_rank];
     balance->least_ns = work[balance->least_rank];
-    qsort(work, ranks, sizeof *work, findings_compare);
+    qsort(work, ranks, sizeof *work, numbers_order_u64);
     uint32_t middle = (ranks - 1) / 2;
     balance->median_ns = (double)work[middle];
     find_ahead(result, balance);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "advise/tune.h"
+#include "base/numbers.h"
 #include "coll/timing/timing.h"
 #include "report/number.h"
 
@@ -69,12 +70,6 @@ static void nccl_add(struct nccl_rows *rows, const struct orr_coll_question *que
     }
 }
 
-static int nccl_by_rank(const void *a, const void *b)
-{
-    uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    return (one > other) - (one < other);
-}
-
 /* The members of a group in ascending order, in `room`; NULL: all ranks. */
 static const uint32_t *nccl_members(const struct sim_config *config, uint64_t id, uint32_t *room, uint32_t *count)
 {
@@ -83,7 +78,7 @@ static const uint32_t *nccl_members(const struct sim_config *config, uint64_t id
         if ((uint64_t)config->groups[i].id == id) {
             *count = config->groups[i].count;
             memcpy(room, config->groups[i].ranks, *count * sizeof *room);
-            qsort(room, *count, sizeof *room, nccl_by_rank);
+            qsort(room, *count, sizeof *room, numbers_order_u32);
             return room;
         }
     }

@@ -26,3 +26,17 @@ double numbers_quantile(const double *sorted, uint32_t count, double share)
     }
     return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
+
+int numbers_order_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int numbers_order_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}

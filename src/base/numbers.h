@@ -11,4 +11,8 @@ void numbers_sort(double *values, uint32_t count);
 /* Of at least one value in order; `share` from 0 to 1, linear between neighbours, as NumPy and R do by default. */
 double numbers_quantile(const double *sorted, uint32_t count, double share);
 
+/* For qsort: whole numbers, ascending. */
+int numbers_order_u32(const void *a, const void *b);
+int numbers_order_u64(const void *a, const void *b);
+
 #endif

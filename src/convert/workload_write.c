@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "convert/rank_path.h"
 #include "convert/workload_order.h"
 #include "trace/et_write.h"
@@ -51,13 +52,6 @@ static uint64_t workload_write_duration_us(struct writing *writing, const struct
     return node->duration_ns / 1000 + rest / 1000;
 }
 
-static int workload_write_compare_ids(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a;
-    uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The ids of a node's parents, ascending, each once, into writing->deps; reserved to the largest number there is. */
 static uint32_t workload_write_list_deps(struct writing *writing, uint32_t node)
 {
@@ -70,7 +64,7 @@ static uint32_t workload_write_list_deps(struct writing *writing, uint32_t node)
     for (uint32_t p = order->parent_start[node]; p < order->parent_start[node + 1]; p++) {
         writing->deps[count++] = order->place[order->parents[p]];
     }
-    qsort(writing->deps, count, sizeof *writing->deps, workload_write_compare_ids);
+    qsort(writing->deps, count, sizeof *writing->deps, numbers_order_u64);
     for (uint32_t i = 0; i < count; i++) {
         if (unique == 0 || writing->deps[unique - 1] != writing->deps[i]) {
             writing->deps[unique++] = writing->deps[i];

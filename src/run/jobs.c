@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/draw.h"
+#include "base/numbers.h"
 #include "config/config.h"
 #include "config/devices.h"
 #include "run/workload_find.h"
@@ -72,13 +73,6 @@ static enum orr_status place_listed(struct placing *placing, uint32_t job)
                            placing->jobs->list[job].name, place, wanted);
 }
 
-static int jobs_compare_places(const void *left, const void *right)
-{
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 /* The free ranks in the order in which they are given away. */
 static uint32_t jobs_list_free(const struct placing *placing, uint64_t *free_ranks)
 {
@@ -90,7 +84,7 @@ static uint32_t jobs_list_free(const struct placing *placing, uint64_t *free_ran
             free_ranks[count++] = (random ? drawn & ~(uint64_t)UINT32_MAX : 0) | rank;
         }
     }
-    qsort(free_ranks, count, sizeof *free_ranks, jobs_compare_places);
+    qsort(free_ranks, count, sizeof *free_ranks, numbers_order_u64);
     return count;
 }
 

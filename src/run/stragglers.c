@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/draw.h"
+#include "base/numbers.h"
 #include "base/plain.h"
 #include "base/scan.h"
 #include "config/devices.h"
@@ -88,13 +89,6 @@ static enum orr_status take_named(struct stragglers *all, const struct entry *en
     }
 }
 
-static int compare_draws(const void *left, const void *right)
-{
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 static bool draw_order(struct stragglers *all)
 {
     if (all->order != NULL) {
@@ -106,7 +100,7 @@ static bool draw_order(struct stragglers *all)
         all->order[rank] = (drawn & ~(uint64_t)UINT32_MAX) | rank;
     }
     if (all->order != NULL) {
-        qsort(all->order, all->ranks, sizeof *all->order, compare_draws);
+        qsort(all->order, all->ranks, sizeof *all->order, numbers_order_u64);
     }
     return all->order != NULL;
 }

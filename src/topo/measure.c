@@ -4,18 +4,12 @@
  * are alike, so one of them is searched from and counted for all: a fat tree of 16384 GPUs needs 512 searches.
  */
 #include "topo/measure.h"
+#include "base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- neighbours ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 bool topo_neighbours_make(const struct topo_graph *graph, struct mem *mem, struct topo_neighbours *neighbours)
 {
@@ -32,7 +26,7 @@ bool topo_neighbours_make(const struct topo_graph *graph, struct mem *mem, struc
         for (uint32_t port = graph->port_start[node]; port < graph->port_start[node + 1]; port++) {
             made.node[made.count++] = graph->ports[graph->ports[port].peer].node;
         }
-        qsort(made.node + first, made.count - first, sizeof *made.node, ascending);
+        qsort(made.node + first, made.count - first, sizeof *made.node, numbers_order_u32);
         uint32_t kept = first;
         for (uint32_t i = first; i < made.count; i++) {
             if (i == first || made.node[i] != made.node[i - 1]) {

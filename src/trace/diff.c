@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/arena.h"
+#include "base/numbers.h"
 #include "trace/diff_record.h"
 #include "trace/edit.h"
 
@@ -218,13 +219,6 @@ static bool match_names(struct diff *diff)
 
 /* ---- dependencies ---- */
 
-static int compare_words(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* A node's dependencies as nodes of the second trace, sorted, each once; gives how many. */
 static uint32_t sorted_deps(const struct edit_graph *graph, const uint32_t *match, uint32_t node, uint32_t *list)
 {
@@ -234,7 +228,7 @@ static uint32_t sorted_deps(const struct edit_graph *graph, const uint32_t *matc
         uint32_t partner = place == EDIT_MISSING || match == NULL ? place : match[place];
         list[count++] = partner == UNMATCHED ? UNMATCHED : partner | (graph->deps[d] & EDIT_CTRL);
     }
-    qsort(list, count, sizeof *list, compare_words);
+    qsort(list, count, sizeof *list, numbers_order_u32);
     uint32_t distinct = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || list[i] != list[i - 1]) {

@@ -2,6 +2,7 @@
 /* Sorting and binary search everywhere: a document is for people and tools, its size is what they can look at, and the
  * same few lines serve dense ids, sparse ids and ids used twice. The order is Kahn's, without recursion. */
 #include "trace/document_graph.h"
+#include "base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,13 +20,6 @@ static int document_graph_compare_ids(const void *a, const void *b)
         return x->id < y->id ? -1 : 1;
     }
     return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 static bool document_graph_sort_by_id(struct document_graph *graph, const struct trace_document *document,
@@ -90,7 +84,7 @@ static void fill_parents(struct document_graph *graph, const struct trace_docume
         graph->parent_start[i] = next;
         uint32_t count = document_graph_resolve(graph, document, node->data_deps, node->n_data_deps, mine);
         count += document_graph_resolve(graph, document, node->ctrl_deps, node->n_ctrl_deps, mine + count);
-        qsort(mine, count, sizeof *mine, compare_places);
+        qsort(mine, count, sizeof *mine, numbers_order_u32);
         uint32_t distinct = 0;
         for (uint32_t p = 0; p < count; p++) {
             if (p == 0 || mine[p] != mine[p - 1]) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "trace/digits.h"
 #include "trace/replicate_graph.h"
 
@@ -111,13 +112,6 @@ static enum orr_status replicate_check_group(const struct growing *g, const stru
     return ORR_OK;
 }
 
-static int compare_ranks(const void *left, const void *right)
-{
-    const uint32_t *a = left;
-    const uint32_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 static bool is_ascending(const struct trace_group *group)
 {
     for (uint32_t i = 1; i < group->count; i++) {
@@ -148,7 +142,7 @@ static enum orr_status add_group(struct growing *g, const struct trace_group *gr
         }
     }
     if (is_ascending(group)) {
-        qsort(ranks, count, sizeof *ranks, compare_ranks);
+        qsort(ranks, count, sizeof *ranks, numbers_order_u32);
     }
     g->grown->groups[g->grown->group_count++] = (struct trace_group){.id = id, .count = count, .ranks = ranks};
     return ORR_OK;

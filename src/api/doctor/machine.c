@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/numbers.h"
 #include "base/scan.h"
 #include "base/thread_pool.h"
 
@@ -281,13 +282,6 @@ static enum orr_status look_at_card(const char *sysfs, uint32_t number, struct a
     return ORR_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 enum orr_status doctor_sysfs_look(const char *sysfs, struct arena *arena, struct doctor_smi *smi, struct orr_error *err)
 {
     uint32_t numbers[DOCTOR_GPUS_MOST];
@@ -313,7 +307,7 @@ enum orr_status doctor_sysfs_look(const char *sysfs, struct arena *arena, struct
         }
     }
     (void)closedir(folder);
-    qsort(numbers, count, sizeof numbers[0], by_number);
+    qsort(numbers, count, sizeof numbers[0], numbers_order_u32);
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < count && status == ORR_OK; i++) {
         status = look_at_card(sysfs, numbers[i], arena, smi, err);

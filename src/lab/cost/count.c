@@ -5,6 +5,7 @@
  * switches are then counted by sorting again.
  */
 #include "lab/cost/count.h"
+#include "base/numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +68,6 @@ static bool is_inside(const struct work *work, const struct topo_link *link)
            (work->own && joins_host(work->graph, link, &to));
 }
 
-static int cost_count_by_number(const void *a, const void *b)
-{
-    return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
-}
-
 /* Different hosts on each switch: pairs (switch, host), sorted, each counted once. */
 static bool cost_count_hosts(struct work *work, struct arena *arena, struct cost_count *count)
 {
@@ -90,7 +86,7 @@ static bool cost_count_hosts(struct work *work, struct arena *arena, struct cost
     if (pairs == NULL) {
         return false;
     }
-    qsort(pairs, found, sizeof *pairs, cost_count_by_number);
+    qsort(pairs, found, sizeof *pairs, numbers_order_u64);
     for (size_t i = 0; i < found; i++) {
         work->hosts[pairs[i] >> 32] += i == 0 || pairs[i] != pairs[i - 1];
     }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "model/stg/expr_parts.h"
 
 enum { FACTORS_MAX = 32, TERMS_MAX = 128, EXPONENT_MAX = 64, KEY_BYTES = 2400 };
@@ -317,20 +318,13 @@ static bool terms_add_all(struct stg_exprs *exprs, struct terms *terms, uint32_t
     return fine;
 }
 
-static int rising(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-    return (left > right) - (left < right);
-}
-
 static uint32_t keep_sum(struct stg_exprs *exprs, struct terms *terms)
 {
     char key[KEY_BYTES];
     size_t used = 0;
     uint32_t known = intern_count(&exprs->sum_keys);
     uint32_t number = 0;
-    qsort(terms->items, terms->count, sizeof terms->items[0], rising);
+    qsort(terms->items, terms->count, sizeof terms->items[0], numbers_order_u32);
     for (uint32_t i = 0; i < terms->count; i++) {
         used += (size_t)snprintf(key + used, KEY_BYTES - used, ";%" PRIu32, terms->items[i]);
     }

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "base/numbers.h"
 #include "convert/pytorch/link/work.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
@@ -113,19 +114,12 @@ static void link_number_renumber(struct link_work *work, const uint32_t *order, 
     }
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left;
-    uint32_t b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* A handful, mostly; many only behind a wait for a device with many streams. */
 void link_numbers_sort(uint32_t *items, uint32_t count)
 {
     enum { HANDFUL = 16 };
     if (count > HANDFUL) {
-        qsort(items, count, sizeof *items, compare_numbers);
+        qsort(items, count, sizeof *items, numbers_order_u32);
         return;
     }
     for (uint32_t i = 1; i < count; i++) {
