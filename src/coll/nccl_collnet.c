@@ -276,12 +276,7 @@ static void nccl_collnet_one_channel(struct nccl_builder *builder, struct net_tr
     uint64_t chunks = nccl_nvls_chunks(builder, bytes);
     hang(tree);
     for (uint64_t k = 0; k < chunks; k++) {
-        struct nccl_flow like = {.bytes = nccl_share(bytes, chunks, k),
-                                 .channel = tree->channel,
-                                 .chunk = (uint32_t)k,
-                                 .chunk_count = (uint32_t)chunks,
-                                 .connection = NCCL_CONN_COLLNET};
-        net_one_chunk(builder, tree, like);
+        net_one_chunk(builder, tree, nccl_piece(bytes, chunks, k, tree->channel, NCCL_CONN_COLLNET));
     }
 }
 

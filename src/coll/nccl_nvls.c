@@ -84,13 +84,12 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
         nccl_nvls_reserve(builder, chunks * switches, UINT64_C(2) * n, (uint64_t)n * n, n + UINT64_C(1), err);
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
         for (uint32_t j = 0; j < switches; j++) {
-            uint64_t share = nccl_share(nccl_share(bytes, switches, j), chunks, k);
-            struct nccl_flow like = {.bytes = compat ? bytes / chunks : share,
-                                     .channel = compat ? 0 : j,
-                                     .chunk = (uint32_t)k,
-                                     .chunk_count = (uint32_t)chunks,
-                                     .connection = NCCL_CONN_NVLS};
-            if (compat || share > 0) {
+            struct nccl_flow like = nccl_piece(nccl_share(bytes, switches, j), chunks, k, j, NCCL_CONN_NVLS);
+            if (compat) {
+                like.bytes = bytes / chunks;
+                like.channel = 0;
+            }
+            if (compat || like.bytes > 0) {
                 uint32_t first = nccl_nvls_gather(builder, 0, n, group->switches[j], like);
                 nccl_nvls_multicast(builder, 0, n, group->switches[j], first, n, like);
             }
@@ -126,11 +125,7 @@ static enum orr_status star_parts(struct nccl_builder *builder, enum coll_type t
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
         for (uint32_t owner = 0; owner < n; owner++) {
             uint32_t j = owner % group->switch_count;
-            struct nccl_flow like = {.bytes = nccl_share(nccl_share(bytes, n, owner), chunks, k),
-                                     .channel = j,
-                                     .chunk = (uint32_t)k,
-                                     .chunk_count = (uint32_t)chunks,
-                                     .connection = NCCL_CONN_NVLS};
+            struct nccl_flow like = nccl_piece(nccl_share(bytes, n, owner), chunks, k, j, NCCL_CONN_NVLS);
             if (like.bytes == 0) {
                 continue;
             }
@@ -299,11 +294,7 @@ static void nccl_nvls_one_channel(struct nccl_builder *builder, struct forest *f
     uint64_t chunks = nccl_nvls_chunks(builder, bytes);
     order_servers(forest);
     for (uint64_t k = 0; k < chunks; k++) {
-        struct nccl_flow like = {.bytes = nccl_share(bytes, chunks, k),
-                                 .channel = forest->channel,
-                                 .chunk = (uint32_t)k,
-                                 .chunk_count = (uint32_t)chunks,
-                                 .connection = NCCL_CONN_NVLS};
+        struct nccl_flow like = nccl_piece(bytes, chunks, k, forest->channel, NCCL_CONN_NVLS);
         for (uint32_t i = forest->servers; i > 0; i--) {
             server_up(builder, forest, forest->order[i - 1], like);
         }

@@ -50,6 +50,17 @@ static inline uint64_t nccl_share(uint64_t bytes, uint64_t parts, uint64_t index
     return bytes / parts + (index < bytes % parts ? 1 : 0);
 }
 
+/* What all flows of piece `k` of `pieces` of `bytes` have in common. */
+static inline struct nccl_flow nccl_piece(uint64_t bytes, uint64_t pieces, uint64_t k, uint32_t channel,
+                                          enum nccl_connection connection)
+{
+    return (struct nccl_flow){.bytes = nccl_share(bytes, pieces, k),
+                              .channel = channel,
+                              .chunk = (uint32_t)k,
+                              .chunk_count = (uint32_t)pieces,
+                              .connection = (uint8_t)connection};
+}
+
 /* The product, or UINT32_MAX where it is as large: more than can be numbered. */
 static inline uint64_t nccl_times(uint64_t a, uint64_t b)
 {

@@ -148,11 +148,7 @@ enum orr_status nccl_tree_flows(struct nccl_builder *builder, uint64_t bytes, st
         uint64_t share = nccl_share(bytes, trees, t);
         uint64_t count = nccl_chunk_count(share, chunk);
         for (uint64_t k = 0; k < count; k++) {
-            struct nccl_flow like = {.bytes = nccl_share(share, count, k),
-                                     .channel = t,
-                                     .chunk = (uint32_t)k,
-                                     .chunk_count = (uint32_t)count,
-                                     .connection = NCCL_CONN_TREE};
+            struct nccl_flow like = nccl_piece(share, count, k, t, NCCL_CONN_TREE);
             send_up(builder, &walk, like);
             send_down(builder, &walk, like);
         }
