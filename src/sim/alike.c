@@ -6,20 +6,6 @@
 #include "net/packet/packet.h"
 #include "sim/engine.h"
 
-static const char *alike_refuses_settings(const struct sim_config *config)
-{
-    if (config->rendezvous || config->jitter > 0.0) {
-        return "messages wait for each other, or are each delayed by chance";
-    }
-    if (config->keep_intervals || config->tensors != NULL || config->keep_issue_order) {
-        return "every rank's operations are to be kept";
-    }
-    if (config->fault_count > 0) {
-        return "links have faults";
-    }
-    return config->timing != NULL ? "collectives are timed, not simulated" : NULL;
-}
-
 /* Rings and all-to-alls, of all ranks. */
 static const char *alike_refuses_algorithm(const struct sim *sim, const struct trace_node *node)
 {
@@ -67,10 +53,11 @@ const char *sim_alike_find(struct sim *sim)
     const struct trace_graph *graph = config->traces->ranks[0].graph;
     struct nccl_job job = {.gpus = sim->rank_count, .gpus_per_server = sim->nccl_servers.ranks_each, .as_nccl = true};
     struct topo_alike alike;
-    const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
-                      : config->dims.ranks < 2 ? "there is one rank"
-                      : sim->carrier != NULL   ? "packets are moved"
-                                               : alike_refuses_settings(config);
+    const char *why = config->no_symmetry        ? "it was asked that every rank be carried out"
+                      : config->dims.ranks < 2   ? "there is one rank"
+                      : sim->carrier != NULL     ? "packets are moved"
+                      : config->keep_issue_order ? "every rank's operations are to be kept"
+                                                 : sim_symmetry_refuses_settings(config);
     why = why == NULL ? sim_symmetry_refuses_traces(config) : why;
     why = why == NULL ? alike_refuses_groups(config) : why;
     if (why == NULL && !nccl_alike_find(&job, &alike)) {

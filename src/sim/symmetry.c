@@ -31,24 +31,27 @@ const char *sim_symmetry_refuses_traces(const struct sim_config *config)
     return NULL;
 }
 
-static const char *refuses_settings(const struct sim_config *config)
+const char *sim_symmetry_refuses_settings(const struct sim_config *config)
 {
-    if (config->backend != ORR_BACKEND_UNAWARE && config->backend != ORR_BACKEND_AWARE) {
-        return "only networks of dimensions look the same from every rank";
-    }
     if (config->fault_count > 0) {
         return "links have faults";
     }
     if (config->rendezvous || config->jitter > 0.0) {
         return "messages wait for each other, or are each delayed by chance";
     }
-    if (config->system.shared_bus || config->system.endpoint_delay_ns == 0) {
-        return "messages meet at the endpoint";
-    }
     if (config->keep_intervals || config->tensors != NULL) {
         return "every rank's operations are to be kept";
     }
     return config->timing != NULL ? "collectives are timed, not simulated" : NULL;
+}
+
+static const char *refuses_network(const struct sim_config *config)
+{
+    if (config->backend != ORR_BACKEND_UNAWARE && config->backend != ORR_BACKEND_AWARE) {
+        return "only networks of dimensions look the same from every rank";
+    }
+    bool meet = config->system.shared_bus || config->system.endpoint_delay_ns == 0;
+    return meet ? "messages meet at the endpoint" : NULL;
 }
 
 /* Whether every member's part in a phase is that of member 0, turned. */
@@ -122,7 +125,8 @@ const char *sim_symmetry_refuses(const struct sim *sim)
     const struct sim_config *config = sim->config;
     const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
                       : config->dims.ranks < 2 ? "there is one rank"
-                                               : refuses_settings(config);
+                                               : refuses_network(config);
+    why = why == NULL ? sim_symmetry_refuses_settings(config) : why;
     why = why == NULL ? sim_symmetry_refuses_traces(config) : why;
     return why == NULL ? sim_symmetry_refuses_nodes(sim, refuses_algorithm) : why;
 }

@@ -34,7 +34,8 @@ struct sim_symmetry {
 /* Why the ranks cannot stand for each other, as half a sentence; NULL: they can. Of a simulation that is set up as far
  * as what it was given. */
 const char *sim_symmetry_refuses(const struct sim *sim);
-/* The half of it that is about what ranks are to do, whatever the network. */
+/* The parts of it that hold whatever the network: how the job is run, and what ranks are to do. */
+const char *sim_symmetry_refuses_settings(const struct sim_config *config);
 const char *sim_symmetry_refuses_traces(const struct sim_config *config);
 /* The same of its nodes, of which `refuses` says whether ranks have equal parts in a collective's algorithm. */
 typedef const char *sim_refuses_algorithm(const struct sim *sim, const struct trace_node *node);
