@@ -418,6 +418,7 @@ ORR_MUST_CHECK enum orr_status sim_start_over(struct sim *sim, const struct net_
 /* What needs no state: before anything is allocated for it. */
 ORR_MUST_CHECK enum orr_status sim_check_machine(const struct sim_config *config, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status sim_check(struct sim *sim, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status sim_check_warn(struct sim *sim, struct orr_error *err); /* part of it: notes alone */
 
 /* Whether a node ends within TICKS_MAX_STEP, and whether compute nodes of a graph have to be asked; check_times.c. */
 bool sim_time_fits(const struct sim *sim, const struct trace_node *node);
