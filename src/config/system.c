@@ -52,8 +52,9 @@ static const struct config_row system_rows[] = {
                     .fallback = "LIFO",
                     .choices = scheduling_names,
                     .offset = AT(system.scheduling),
-                    .help = "read for ASTRA-sim's sake: a rank has one collective in flight at a time, in the order in "
-                            "which they can start, so that there are never two to choose from; EXPLICIT is noted"},
+                    .help =
+                        "no effect, as in ASTRA-sim: a rank has one collective in flight at a time, in the order in "
+                        "which they can start, so that there are never two to choose from; EXPLICIT is noted"},
     [ROW_OPTIMIZATION] = {.key = "collective-optimization",
                           .type = CONFIG_CHOICE,
                           .flags = CONFIG_NOTE_DEFAULT,
@@ -155,7 +156,7 @@ static const struct config_row system_rows[] = {
      .type = CONFIG_SWITCH,
      .fallback = "0",
      .offset = AT(system.nccl_collnet),
-     .help = "the network's switches can add up (SHARP): on flow and packet, nccl has them do so for an all-reduce "
+     .help = "the network's switches can reduce (SHARP): on flow and packet, nccl has them do so for an all-reduce "
              "over several servers, as ncclCollnet does anyway"},
     {.key = "model-shared-bus",
      .type = CONFIG_SWITCH,
@@ -208,15 +209,14 @@ static const struct config_row system_rows[] = {
      .fallback = "local_mem_trace",
      .offset = AT(system.local_mem_trace),
      .help = "beginning of these files' names, NAME.RANK.json; only with track-local-mem"},
-    CAPACITY(local,
-             "the memory of a rank's device; what passes it spills into the host's. Above 0 it turns tracking on"),
-    CAPACITY(host, "the host's memory of a server, shared by its ranks (nccl-gpus-per-server); what passes it goes to "
+    CAPACITY(local, "memory of a rank's device; what exceeds it spills to the host. Above 0 it turns tracking on"),
+    CAPACITY(host, "memory of a server's host, shared by its ranks (nccl-gpus-per-server); what exceeds it goes to "
                    "the pool"),
     CAPACITY(pool, "the memory that all servers share"),
     IGNORED("trace-enabled", "debug lines in ASTRA-sim's log"),
-    IGNORED("boost-mode", "not in ASTRA-sim either, which has ceased to read it"),
-    IGNORED("intra-dimension-scheduling", "not in ASTRA-sim either: within a dimension, chunks go first in, first out"),
-    IGNORED("inter-dimension-scheduling", "not in ASTRA-sim either: dimensions go in ascending order"),
+    IGNORED("boost-mode", "ASTRA-sim no longer reads it either"),
+    IGNORED("intra-dimension-scheduling", "as in ASTRA-sim, chunks of a dimension go first in, first out"),
+    IGNORED("inter-dimension-scheduling", "as in ASTRA-sim, dimensions go in ascending order"),
 };
 
 const struct config_format config_format_system = {
