@@ -264,8 +264,7 @@ static void write_group(struct json_writer *writer, uint32_t id, uint32_t first,
 {
     char key[16];
     (void)snprintf(key, sizeof key, "%" PRIu32, id);
-    json_write_key(writer, key);
-    json_write_array(writer, true);
+    json_write_member_array(writer, key, true);
     for (uint32_t i = 0; i < count; i++) {
         json_write_u64(writer, first + i * stride);
     }

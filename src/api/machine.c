@@ -192,8 +192,7 @@ static void show_text(const struct shown *shown, FILE *stream)
 
 static void show_dimensions(const struct shown *shown, struct json_writer *json)
 {
-    json_write_key(json, "dimensions");
-    json_write_array(json, false);
+    json_write_member_array(json, "dimensions", false);
     for (uint32_t i = 0; i < shown->machine.dim_count; i++) {
         json_write_object(json, true);
         json_write_member_string(json, "kind", topo_kind_name(run_machine_join(&shown->machine, i)));
@@ -224,8 +223,7 @@ static void show_json(const struct shown *shown, FILE *stream)
     json_write_member_fixed(&json, "device_memory_gbytes_per_s", gbytes, 3);
     json_write_member_u64(&json, "ranks", shown->machine.ranks);
     show_dimensions(shown, &json);
-    json_write_key(&json, "wires");
-    json_write_object(&json, true);
+    json_write_member_object(&json, "wires", true);
     json_write_member_u64(&json, "gpus", shown->wires.hosts);
     json_write_member_u64(&json, "nvswitches", shown->wires.nvswitches);
     json_write_member_u64(&json, "switches", shown->wires.switches);

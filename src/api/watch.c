@@ -398,8 +398,7 @@ enum orr_status orr_watch_look(struct orr_watch *watch, bool last, const struct 
 
 static void watch_json_times(struct json_writer *json, const char *key, const struct calib_expected *times)
 {
-    json_write_key(json, key);
-    json_write_object(json, true);
+    json_write_member_object(json, key, true);
     json_write_member_fixed(json, "step_ms", times->step_ms, 6);
     json_write_member_fixed(json, "compute_ms", times->device_ms, 6);
     json_write_member_fixed(json, "comm_ms", times->comm_ms, 6);
@@ -430,16 +429,14 @@ enum orr_status orr_watch_json(const struct orr_watch *watch, FILE *stream, stru
     json_write_member_bool(&json, "expected_is_first_window", !watch->is_expected);
     watch_json_times(&json, "expected", &watch->expected);
     json_write_member_u64(&json, "alarms", watch->alarms);
-    json_write_key(&json, "windows");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "windows", false);
     for (uint32_t i = 0; i < watch->judged_count; i++) {
         const struct judged *judged = &watch->judged[i];
         json_write_object(&json, false);
         json_write_member_u64(&json, "ranks", judged->window.ranks);
         json_write_member_u64(&json, "steps", judged->window.steps);
         watch_json_times(&json, "measured", &judged->window.measured);
-        json_write_key(&json, "alarms");
-        json_write_array(&json, false);
+        json_write_member_array(&json, "alarms", false);
         for (uint32_t k = 0; k < judged->alarm_count; k++) {
             watch_json_alarm(&json, &judged->alarms[k]);
         }

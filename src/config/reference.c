@@ -127,8 +127,7 @@ static void schema_bound(struct json_writer *json, const char *key, double bound
 
 static void schema_names(struct json_writer *json, const char *const *names)
 {
-    json_write_key(json, "enum");
-    json_write_array(json, true);
+    json_write_member_array(json, "enum", true);
     for (; *names != NULL; names++) {
         json_write_string(json, *names);
     }
@@ -146,8 +145,7 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
         }
     } else if (strcmp(kind, "number") == 0 || strcmp(kind, "quantity") == 0) {
         if (strcmp(kind, "quantity") == 0) {
-            json_write_key(json, "type");
-            json_write_array(json, true);
+            json_write_member_array(json, "type", true);
             json_write_string(json, "number");
             json_write_string(json, "string");
             json_write_array_end(json);
@@ -157,8 +155,7 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
         schema_bound(json, "minimum", row->min);
         schema_bound(json, "maximum", row->max);
     } else if (strcmp(kind, "switch") == 0) {
-        json_write_key(json, "enum");
-        json_write_array(json, true);
+        json_write_member_array(json, "enum", true);
         json_write_u64(json, 0);
         json_write_u64(json, 1);
         json_write_bool(json, false);
@@ -186,8 +183,7 @@ static bool is_list(const struct config_format *format, const struct config_row 
 static void schema_list(struct json_writer *json, const struct config_format *format, const struct config_row *row)
 {
     config_reference_schema_type(json, "array");
-    json_write_key(json, "items");
-    json_write_object(json, true);
+    json_write_member_object(json, "items", true);
     schema_scalar(json, row);
     json_write_object_end(json);
     schema_bound(json, "minItems", 1);
@@ -213,8 +209,7 @@ static void config_reference_schema_row(struct json_writer *json, const struct c
     } else if (row->type == CONFIG_RANKS) {
         schema_list(json, format, row);
     } else { /* a single value stands for a list of one */
-        json_write_key(json, "anyOf");
-        json_write_array(json, false);
+        json_write_member_array(json, "anyOf", false);
         json_write_object(json, true);
         schema_list(json, format, row);
         json_write_object_end(json);
@@ -229,27 +224,23 @@ static void config_reference_schema_row(struct json_writer *json, const struct c
 static void schema_format(struct json_writer *json, const struct config_format *format)
 {
     bool any_key = (format->rows[0].flags & CONFIG_ANY_KEY) != 0;
-    json_write_key(json, format->id);
-    json_write_object(json, false);
+    json_write_member_object(json, format->id, false);
     config_reference_schema_type(json, "object");
     if (any_key) {
         json_write_key(json, "additionalProperties");
         config_reference_schema_row(json, format, &format->rows[0]);
-        json_write_key(json, "propertyNames");
-        json_write_object(json, true);
+        json_write_member_object(json, "propertyNames", true);
         json_write_key(json, "pattern");
         json_write_string(json, "^[0-9]+$");
         json_write_object_end(json);
     } else {
-        json_write_key(json, "properties");
-        json_write_object(json, false);
+        json_write_member_object(json, "properties", false);
         for (uint32_t i = 0; i < format->row_count; i++) {
             json_write_key(json, format->rows[i].key);
             config_reference_schema_row(json, format, &format->rows[i]);
         }
         json_write_object_end(json);
-        json_write_key(json, "required");
-        json_write_array(json, true);
+        json_write_member_array(json, "required", true);
         for (uint32_t i = 0; i < format->row_count; i++) {
             if ((format->rows[i].flags & CONFIG_REQUIRED) != 0) {
                 json_write_string(json, format->rows[i].key);
@@ -269,8 +260,7 @@ static void schema(FILE *stream)
     json_write_string(&json, "https://json-schema.org/draft/2020-12/schema");
     json_write_key(&json, "title");
     json_write_string(&json, "Orrery's configuration files; each is one of the definitions");
-    json_write_key(&json, "$defs");
-    json_write_object(&json, false);
+    json_write_member_object(&json, "$defs", false);
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         schema_format(&json, formats[i]);
     }

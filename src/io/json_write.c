@@ -286,3 +286,15 @@ void json_write_member_string(struct json_writer *writer, const char *key, const
         json_write_null(writer);
     }
 }
+
+void json_write_member_object(struct json_writer *writer, const char *key, bool flat)
+{
+    json_write_key(writer, key);
+    json_write_object(writer, flat);
+}
+
+void json_write_member_array(struct json_writer *writer, const char *key, bool flat)
+{
+    json_write_key(writer, key);
+    json_write_array(writer, flat);
+}

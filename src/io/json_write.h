@@ -52,5 +52,7 @@ void json_write_member_i64(struct json_writer *writer, const char *key, int64_t 
 void json_write_member_bool(struct json_writer *writer, const char *key, bool value);
 void json_write_member_fixed(struct json_writer *writer, const char *key, double value, int decimals);
 void json_write_member_string(struct json_writer *writer, const char *key, const char *text);
+void json_write_member_object(struct json_writer *writer, const char *key, bool flat); /* to be ended as any other */
+void json_write_member_array(struct json_writer *writer, const char *key, bool flat);
 
 #endif

@@ -163,8 +163,7 @@ static enum orr_status put_inputs(struct json_writer *writer, struct lab_store *
         io_bind_int(statement, 1, run);
         status = io_statement_step(statement, &row, err);
     }
-    json_write_key(writer, "inputs");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "inputs", false);
     for (; status == ORR_OK && row; status = io_statement_step(statement, &row, err)) {
         json_write_object(writer, true);
         json_write_member_string(writer, "role", io_column_text(statement, 0));
@@ -181,8 +180,7 @@ static enum orr_status put_inputs(struct json_writer *writer, struct lab_store *
 static void put_result(struct json_writer *writer, const struct lab_plan *plan, const struct lab_outcome *outcome,
                        const char *error)
 {
-    json_write_key(writer, "result");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "result", false);
     json_write_member_string(writer, "state", lab_run_state_word(outcome->state));
     if (error != NULL) {
         json_write_member_string(writer, "error", error);
@@ -215,8 +213,7 @@ static enum orr_status put_manifest(struct lab_plan *plan, struct lab_store *sto
     json_write_member_string(&writer, "command", plan->options->command);
     json_write_member_string(&writer, "repeat", repeat);
     json_write_member_string(&writer, "workload", plan->options->run.workload);
-    json_write_key(&writer, "settings");
-    json_write_object(&writer, false);
+    json_write_member_object(&writer, "settings", false);
     for (uint32_t i = 0; i < plan->setting_count; i++) {
         json_write_member_string(&writer, plan->settings[i].key, plan->settings[i].value);
     }

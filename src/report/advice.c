@@ -75,14 +75,12 @@ static void advice_json_finding(struct json_writer *writer, const struct orr_adv
     json_write_member_string(writer, "title", finding->title);
     json_write_member_string(writer, "severity", finding->severity);
     json_write_member_fixed(writer, "share", finding->share, 6);
-    json_write_key(writer, "evidence");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "evidence", false);
     for (size_t i = 0; i < finding->evidence_count; i++) {
         json_write_string(writer, finding->evidence[i]);
     }
     json_write_array_end(writer);
-    json_write_key(writer, "numbers");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "numbers", false);
     for (size_t i = 0; i < finding->number_count; i++) {
         json_write_member_fixed(writer, finding->numbers[i].name, finding->numbers[i].value, 6);
     }
@@ -104,14 +102,12 @@ void report_advice_json(const struct orr_advice *advice, FILE *stream)
     }
     json_write_member_u64(&writer, "simulations", advice->simulations);
     json_write_member_string(&writer, "summary", advice->summary);
-    json_write_key(&writer, "findings");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "findings", false);
     for (size_t i = 0; i < advice->finding_count; i++) {
         advice_json_finding(&writer, &advice->findings[i]);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "suggestions");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "suggestions", false);
     for (size_t i = 0; i < advice->suggestion_count; i++) {
         const struct orr_advice_suggestion *one = &advice->suggestions[i];
         json_write_object(&writer, false);
@@ -126,8 +122,7 @@ void report_advice_json(const struct orr_advice *advice, FILE *stream)
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "tried");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "tried", false);
     for (size_t i = 0; i < advice->trial_count; i++) {
         json_write_object(&writer, true);
         json_write_member_string(&writer, "title", advice->trials[i].title);

@@ -166,8 +166,7 @@ static bool columns_new_track(const struct columns *columns, uint32_t index)
 
 static void columns_write_tracks(const struct columns *columns, struct json_writer *json)
 {
-    json_write_key(json, "tracks");
-    json_write_array(json, false);
+    json_write_member_array(json, "tracks", false);
     for (uint32_t i = 0, end = 0; i < columns->count; i = end) {
         char name[REPORT_LANE_NAME];
         uint32_t rank = columns_interval(columns, i)->rank;
@@ -185,14 +184,12 @@ static void columns_write_tracks(const struct columns *columns, struct json_writ
 
 static void columns_write_words(const struct columns *columns, struct json_writer *json)
 {
-    json_write_key(json, "names");
-    json_write_array(json, false);
+    json_write_member_array(json, "names", false);
     for (uint32_t i = 0; i < intern_count(&columns->names); i++) {
         json_write_string(json, intern_text(&columns->names, i));
     }
     json_write_array_end(json);
-    json_write_key(json, "types");
-    json_write_array(json, false);
+    json_write_member_array(json, "types", false);
     for (uint32_t i = 0; i < intern_count(&columns->types); i++) {
         const char *text = intern_text(&columns->types, i);
         const char *word = strchr(text, '\n');
@@ -209,8 +206,7 @@ static void columns_write_words(const struct columns *columns, struct json_write
 static void columns_write_events(struct columns *columns, struct json_writer *json)
 {
     uint64_t before = 0;
-    json_write_key(json, "columns");
-    json_write_object(json, false);
+    json_write_member_object(json, "columns", false);
     for (uint32_t i = 0; i < columns->count; i++) {
         uint64_t start = columns_interval(columns, i)->start_ns;
         columns_put(columns, start - (columns_new_track(columns, i) ? 0 : before));
@@ -265,8 +261,7 @@ static void columns_write_path(struct columns *columns, struct json_writer *json
     if (columns->left_out > 0) {
         return;
     }
-    json_write_key(json, "critical");
-    json_write_object(json, false);
+    json_write_member_object(json, "critical", false);
     json_write_member_u64(json, "parts", waits->path_count);
     for (uint32_t i = 0; i < waits->path_count; i++) {
         columns_put_signed(columns, (int64_t)columns->shown[waits->path[i].event] - event);

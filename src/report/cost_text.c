@@ -255,8 +255,7 @@ static void write_bill(struct json_writer *writer, const struct cost_report *rep
     json_write_member_u64(writer, "switches", bill->switches);
     json_write_member_u64(writer, "own_switches", bill->own_switches);
     json_write_member_u64(writer, "cables", bill->cables);
-    json_write_key(writer, "items");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "items", false);
     for (uint32_t i = 0; i < bill->row_count; i++) {
         const struct cost_row *row = &bill->rows[i];
         json_write_object(writer, true);
@@ -295,8 +294,7 @@ void cost_json_put(const struct cost_report *report, FILE *stream)
     json_write_object(&writer, false);
     json_write_member_string(&writer, "currency", report->currency);
     json_write_member_string(&writer, "prices", report->prices);
-    json_write_key(&writer, "machines");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "machines", false);
     for (uint32_t i = 0; i < report->bill_count; i++) {
         write_bill(&writer, report, &report->bills[i]);
     }

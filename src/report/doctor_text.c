@@ -188,14 +188,12 @@ static void write_mhz(struct json_writer *writer, const char *key, uint32_t mhz)
 static void write_machine(struct json_writer *writer, const struct doctor_report *report)
 {
     json_write_member_string(writer, "version", report->version);
-    json_write_key(writer, "libraries");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "libraries", false);
     for (uint32_t i = 0; i < report->library_count; i++) {
         json_write_member_string(writer, report->libraries[i].name, report->libraries[i].version);
     }
     json_write_object_end(writer);
-    json_write_key(writer, "machine");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "machine", false);
     json_write_member_string(writer, "system", report->system);
     json_write_member_string(writer, "architecture", report->architecture);
     write_text_or_null(writer, "processor", report->processor);
@@ -213,8 +211,7 @@ static void write_machine(struct json_writer *writer, const struct doctor_report
     write_text_or_null(writer, "amdgpu", report->amdgpu);
     write_text_or_null(writer, "nvidia", report->nvidia);
     json_write_object_end(writer);
-    json_write_key(writer, "programs");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "programs", false);
     for (uint32_t i = 0; i < report->part_count; i++) {
         write_text_or_null(writer, report->parts[i].name, report->parts[i].path);
     }
@@ -233,11 +230,9 @@ static void write_gpu(struct json_writer *writer, const struct doctor_gpu *gpu)
     } else {
         json_write_u64(writer, gpu->memory_bytes);
     }
-    json_write_key(writer, "clocks_mhz");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "clocks_mhz", false);
     for (unsigned k = 0; k < DOCTOR_CLOCK_KINDS; k++) {
-        json_write_key(writer, words[k]);
-        json_write_object(writer, true);
+        json_write_member_object(writer, words[k], true);
         write_mhz(writer, "now", gpu->clocks[k].now);
         write_mhz(writer, "min", gpu->clocks[k].min);
         write_mhz(writer, "max", gpu->clocks[k].max);
@@ -278,20 +273,17 @@ void doctor_json_put(const struct doctor_report *report, FILE *stream)
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
     write_machine(&writer, report);
-    json_write_key(&writer, "smi");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "smi", false);
     for (uint32_t i = 0; i < report->tool_count; i++) {
         write_tool(&writer, &report->tools[i]);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "gpus");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "gpus", false);
     for (uint32_t i = 0; i < report->gpu_count; i++) {
         write_gpu(&writer, &report->gpus[i]);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "collectives");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "collectives", false);
     for (uint32_t i = 0; i < report->check_count; i++) {
         write_check(&writer, &report->checks[i]);
     }

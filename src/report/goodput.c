@@ -69,8 +69,7 @@ static void put_goodput_text(const struct orr_goodput_options *options, const st
 static void write_shares(struct json_writer *json, const char *key, const struct orr_goodput_shares *shares)
 {
     enum { DECIMALS = 9 };
-    json_write_key(json, key);
-    json_write_object(json, true);
+    json_write_member_object(json, key, true);
     json_write_member_u64(json, "interval_ns", shares->interval_ns);
     json_write_member_fixed(json, "goodput", shares->goodput, DECIMALS);
     json_write_member_fixed(json, "checkpoints", shares->checkpoints, DECIMALS);

@@ -43,8 +43,7 @@ static void jobs_put_json(const struct orr_jobs *result, FILE *stream)
     struct json_writer json;
     json_write_begin(&json, stream);
     json_write_object(&json, false);
-    json_write_key(&json, "jobs");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "jobs", false);
     for (uint32_t i = 0; i < result->count; i++) {
         const struct orr_job_row *row = &result->rows[i];
         json_write_object(&json, true);
@@ -59,8 +58,7 @@ static void jobs_put_json(const struct orr_jobs *result, FILE *stream)
     json_write_member_u64(&json, "queued_messages_together", result->queued_together);
     json_write_member_u64(&json, "queued_messages_alone", result->queued_alone);
     json_write_member_u64(&json, "shared_links", result->shared_links);
-    json_write_key(&json, "links");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "links", false);
     for (uint32_t i = 0; i < result->link_count; i++) {
         const struct orr_job_link *link = &result->links[i];
         json_write_object(&json, true);

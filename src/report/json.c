@@ -41,8 +41,7 @@ static void report_json_write_head(struct json_writer *json, const struct sim_re
 static void report_json_write_settings(struct json_writer *json, const struct sim_result *result)
 {
     const struct sim_config *config = result->config;
-    json_write_key(json, "settings");
-    json_write_object(json, false);
+    json_write_member_object(json, "settings", false);
     json_write_member_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
     if (config->machine != NULL) {
         json_write_member_string(json, "machine", config->machine);
@@ -68,8 +67,7 @@ static void write_bound(struct json_writer *json, const struct sim_result *resul
 {
     struct report_bound bound = report_bound_of(result);
     char name[32];
-    json_write_key(json, "bound");
-    json_write_object(json, false);
+    json_write_member_object(json, "bound", false);
     json_write_member_string(json, "by", report_bound_name(bound.kind));
     json_write_member_fixed(json, "share_of_step", bound.share, SHARE_DECIMALS);
     json_write_member_string(json, "collective",
@@ -97,12 +95,10 @@ static void write_parts(struct json_writer *json, const struct sim_result *resul
         REPORT_PARTS(REPORT_X)
 #undef REPORT_X
     };
-    json_write_key(json, "rank_time");
-    json_write_object(json, false);
+    json_write_member_object(json, "rank_time", false);
     for (int part = 0; part < REPORT_PARTS_COUNT; part++) {
         struct report_spread spread = report_spread_of(result, (enum report_part)part);
-        json_write_key(json, keys[part]);
-        json_write_object(json, true);
+        json_write_member_object(json, keys[part], true);
         json_write_member_u64(json, "min", spread.min_ns);
         json_write_member_fixed(json, "mean", spread.mean_ns, TIME_DECIMALS);
         json_write_member_u64(json, "max", spread.max_ns);
@@ -131,14 +127,12 @@ static void report_json_write_finding(struct json_writer *json, const struct sim
     json_write_member_string(json, "kind", sim_stall_kind_name(finding->kind));
     json_write_member_string(json, "text", finding->text);
     json_write_member_string(json, "fix", finding->fix);
-    json_write_key(json, "ranks");
-    json_write_array(json, true);
+    json_write_member_array(json, "ranks", true);
     for (uint32_t i = 0; i < finding->rank_count; i++) {
         json_write_u64(json, finding->ranks[i]);
     }
     json_write_array_end(json);
-    json_write_key(json, "nodes");
-    json_write_array(json, true);
+    json_write_member_array(json, "nodes", true);
     for (uint32_t i = 0; i < finding->node_count; i++) {
         json_write_u64(json, finding->nodes[i]);
     }
@@ -156,8 +150,7 @@ static void write_stall(struct json_writer *json, const struct sim_result *resul
     }
     json_write_object(json, false);
     json_write_member_string(json, "kind", sim_stall_kind_name(stall->kind));
-    json_write_key(json, "findings");
-    json_write_array(json, false);
+    json_write_member_array(json, "findings", false);
     for (uint32_t i = 0; i < stall->finding_count; i++) {
         report_json_write_finding(json, &stall->findings[i]);
     }

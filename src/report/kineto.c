@@ -65,8 +65,7 @@ static void kineto_begin(struct kineto_rank *rank, const char *category, const c
     json_write_ns_as_us(json, start_ns);
     json_write_key(json, "dur");
     json_write_ns_as_us(json, lasts_ns);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
 }
 
 static void kineto_end(struct kineto_rank *rank)
@@ -386,8 +385,7 @@ static void kineto_groups(struct kineto_rank *rank)
 {
     const struct sim_config *config = rank->result->config;
     struct json_writer *json = &rank->json;
-    json_write_key(json, "pg_config");
-    json_write_array(json, true);
+    json_write_member_array(json, "pg_config", true);
     for (uint32_t i = 0; i <= config->group_count; i++) {
         const struct sim_group *group = i == 0 ? NULL : &config->groups[i - 1];
         char name[16];
@@ -396,8 +394,7 @@ static void kineto_groups(struct kineto_rank *rank)
         json_write_member_string(json, "pg_name", name);
         json_write_member_string(json, "pg_desc", group == NULL ? "default_pg" : "undefined");
         json_write_member_string(json, "backend_config", "cuda:nccl");
-        json_write_key(json, "ranks");
-        json_write_array(json, true);
+        json_write_member_array(json, "ranks", true);
         for (uint32_t k = 0; k < (group == NULL ? rank->result->rank_count : group->count); k++) {
             json_write_u64(json, group == NULL ? k : group->ranks[k]);
         }
@@ -412,15 +409,13 @@ static void kineto_document(struct kineto_rank *rank)
     struct json_writer *json = &rank->json;
     json_write_object(json, false);
     json_write_member_u64(json, "schemaVersion", 1);
-    json_write_key(json, "deviceProperties");
-    json_write_array(json, true);
+    json_write_member_array(json, "deviceProperties", true);
     json_write_object(json, true);
     json_write_member_u64(json, "id", 0);
     json_write_member_string(json, "name", "simulated by orrery");
     json_write_object_end(json);
     json_write_array_end(json);
-    json_write_key(json, "distributedInfo");
-    json_write_object(json, true);
+    json_write_member_object(json, "distributedInfo", true);
     json_write_member_string(json, "backend", "nccl");
     json_write_member_u64(json, "rank", rank->rank);
     json_write_member_u64(json, "world_size", rank->result->rank_count);
@@ -428,8 +423,7 @@ static void kineto_document(struct kineto_rank *rank)
     json_write_object_end(json);
     json_write_member_string(json, "displayTimeUnit", "ms");
     json_write_member_u64(json, "baseTimeNanoseconds", 0);
-    json_write_key(json, "traceEvents");
-    json_write_array(json, false);
+    json_write_member_array(json, "traceEvents", false);
     kineto_mark_records(rank);
     kineto_host(rank);
     for (uint32_t i = 0; i < rank->device_count; i++) {

@@ -136,8 +136,7 @@ static void machine_add_all(struct machine_writer *writer)
 
 static void machine_write_boxes(const struct topo_drawing *drawing, struct json_writer *json)
 {
-    json_write_key(json, "boxes");
-    json_write_array(json, false);
+    json_write_member_array(json, "boxes", false);
     for (uint32_t i = 0; i < drawing->box_count; i++) {
         const struct topo_box *box = &drawing->boxes[i];
         json_write_array(json, true);
@@ -153,8 +152,7 @@ static void machine_write_boxes(const struct topo_drawing *drawing, struct json_
 
 static void machine_write_words(const struct topo_drawing *drawing, struct json_writer *json)
 {
-    json_write_key(json, "frames");
-    json_write_array(json, false);
+    json_write_member_array(json, "frames", false);
     for (uint32_t i = 0; i < drawing->frame_count; i++) {
         json_write_object(json, true);
         json_write_member_i64(json, "x", drawing->frames[i].x);
@@ -165,8 +163,7 @@ static void machine_write_words(const struct topo_drawing *drawing, struct json_
         json_write_object_end(json);
     }
     json_write_array_end(json);
-    json_write_key(json, "words");
-    json_write_array(json, false);
+    json_write_member_array(json, "words", false);
     for (uint32_t i = 0; i < drawing->words_count; i++) {
         json_write_object(json, true);
         json_write_member_i64(json, "x", drawing->words[i].x);
@@ -228,8 +225,7 @@ static void machine_write_document(const struct machine_writer *writer, FILE *st
     json_write_member_i64(&json, "height", writer->drawing.height);
     machine_write_boxes(&writer->drawing, &json);
     machine_write_words(&writer->drawing, &json);
-    json_write_key(&json, "lines");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "lines", false);
     for (uint32_t i = 0; i < writer->lines.count; i++) {
         machine_write_line(writer, i, &json);
     }

@@ -166,8 +166,7 @@ static void write_spill(struct json_writer *json, const struct sim_result *resul
 static void write_holders(struct json_writer *json, const struct sim_result *result, uint32_t rank)
 {
     const struct sim_usage_rank *row = &result->usage.ranks[rank];
-    json_write_key(json, "largest_at_peak");
-    json_write_array(json, true);
+    json_write_member_array(json, "largest_at_peak", true);
     for (uint32_t i = 0; i < row->holder_count; i++) {
         const struct sim_usage_span *holder = &row->spans[row->holders[i]];
         json_write_object(json, true);
@@ -204,8 +203,7 @@ static void report_memory_write_rank(struct json_writer *json, const struct sim_
     }
     json_write_member_u64(json, "over_ns", row->over_ns);
     write_holders(json, result, rank);
-    json_write_key(json, "steps");
-    json_write_array(json, true);
+    json_write_member_array(json, "steps", true);
     for (uint32_t i = 0; i < row->step_count; i++) {
         json_write_array(json, true);
         json_write_u64(json, row->steps[i].time_ns);
@@ -222,14 +220,12 @@ void report_memory_json(const struct sim_result *result, struct json_writer *jso
         return;
     }
     const struct sim_capacity *capacity = &result->config->system.capacity;
-    json_write_key(json, "memory");
-    json_write_object(json, false);
+    json_write_member_object(json, "memory", false);
     capacity_member(json, "capacity_bytes", capacity->local);
     capacity_member(json, "host_capacity_bytes", capacity->host);
     capacity_member(json, "pool_capacity_bytes", capacity->pool);
     write_spill(json, result);
-    json_write_key(json, "per_rank");
-    json_write_array(json, false);
+    json_write_member_array(json, "per_rank", false);
     for (uint32_t rank = 0; rank < result->usage.rank_count; rank++) {
         report_memory_write_rank(json, result, rank);
     }

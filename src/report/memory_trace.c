@@ -52,8 +52,7 @@ static void write_activity(struct trace_file *file, uint32_t tensor, uint64_t by
         begin_event(json, intern_text(&file->tensors->names, tensor), activity->category, end == 0 ? "B" : "E",
                     end == 0 ? activity->start_ns : activity->end_ns, file->rank);
         json_write_member_u64(json, "tid", tensor);
-        json_write_key(json, "args");
-        json_write_object(json, true);
+        json_write_member_object(json, "args", true);
         json_write_member_u64(json, "node_id", activity->node_id);
         json_write_member_string(json, "node_name", activity->node_name);
         json_write_member_u64(json, "size", bytes);
@@ -69,8 +68,7 @@ static void write_lifetime(struct trace_file *file, const struct sim_usage_span 
         begin_event(json, span->name, "tensorLifetime", end == 0 ? "B" : "E",
                     end == 0 ? span->since_ns : span->until_ns, (uint64_t)file->rank + LIFETIMES);
         json_write_member_u64(json, "tid", span->tensor);
-        json_write_key(json, "args");
-        json_write_object(json, true);
+        json_write_member_object(json, "args", true);
         json_write_member_u64(json, "size", span->bytes);
         json_write_object_end(json);
         json_write_object_end(json);
@@ -106,8 +104,7 @@ static void write_curve(struct trace_file *file)
     for (uint32_t i = 0; i < row->step_count; i++) {
         begin_event(&file->json, "GPU Memory Usage (MB)", "GPU Memory", "C", row->steps[i].time_ns,
                     (uint64_t)file->rank + COUNTER);
-        json_write_key(&file->json, "args");
-        json_write_object(&file->json, true);
+        json_write_member_object(&file->json, "args", true);
         json_write_member_fixed(&file->json, "Memory_MB", (double)row->steps[i].bytes / (1024.0 * 1024.0), 6);
         json_write_object_end(&file->json);
         json_write_object_end(&file->json);
@@ -120,8 +117,7 @@ static void report_memory_trace_write_rank(struct trace_file *file, FILE *stream
     const struct sim_usage_rank *row = &usage->ranks[file->rank];
     json_write_begin(&file->json, stream);
     json_write_object(&file->json, false);
-    json_write_key(&file->json, "traceEvents");
-    json_write_array(&file->json, false);
+    json_write_member_array(&file->json, "traceEvents", false);
     for (uint32_t i = usage->interval_start[file->rank]; i < usage->interval_start[file->rank + 1]; i++) {
         write_node(file, &file->result->intervals[usage->intervals[i]]);
     }

@@ -129,8 +129,7 @@ static void write_spread(struct json_writer *json, const char *key, const struct
         const char *key;
         uint64_t value;
     } parts[] = {{"p50", spread->p50}, {"p95", spread->p95}, {"p99", spread->p99}, {"max", spread->most}};
-    json_write_key(json, key);
-    json_write_object(json, true);
+    json_write_member_object(json, key, true);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (permille) {
             json_write_member_fixed(json, parts[i].key, slowdown(parts[i].value), SLOWDOWN_DECIMALS);
@@ -180,8 +179,7 @@ void report_network_json(struct json_writer *json, const struct sim_result *resu
     write_spread(json, "message_slowdown", &network->slowdown_permille, true);
     write_nodes(json, network->graph, "switches", TOPO_NODE_SWITCH);
     write_nodes(json, network->graph, "nvswitches", TOPO_NODE_NVSWITCH);
-    json_write_key(json, "links");
-    json_write_array(json, false);
+    json_write_member_array(json, "links", false);
     struct orr_link_result row;
     for (uint32_t i = 0; report_link_row(result, i, &row); i++) {
         report_row_json(report_link_columns, &row, json);

@@ -163,8 +163,7 @@ static enum orr_status page_write_list(const struct page *page, FILE *stream, st
     json_write_object(&json, false);
     json_write_member_string(&json, "generator", "orrery " ORR_VERSION);
     json_write_member_string(&json, "language", page->language);
-    json_write_key(&json, "documents");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "documents", false);
     for (const struct page_document *document = page->first; document != NULL; document = document->next) {
         json_write_object(&json, true);
         json_write_member_string(&json, "kind", page_kinds[document->kind].word);

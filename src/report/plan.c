@@ -202,8 +202,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     json_write_member_u64(&writer, "too_large", result->too_large);
     json_write_member_u64(&writer, "orders", result->orders);
     json_write_member_fixed(&writer, "bound_s", result->bound_s, 6);
-    json_write_key(&writer, "best");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "best", false);
     for (uint32_t i = 0; i < result->count; i++) {
         json_write_object(&writer, true);
         plan_json_row(&writer, &result->rows[i].result);
@@ -212,14 +211,12 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     }
     json_write_array_end(&writer);
     if (result->has_other) {
-        json_write_key(&writer, "other_order");
-        json_write_object(&writer, true);
+        json_write_member_object(&writer, "other_order", true);
         plan_json_row(&writer, &result->other);
         json_write_object_end(&writer);
     }
     if (result->has_own) {
-        json_write_key(&writer, "own");
-        json_write_object(&writer, true);
+        json_write_member_object(&writer, "own", true);
         plan_json_row(&writer, &result->own);
         json_write_object_end(&writer);
     }

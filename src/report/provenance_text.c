@@ -79,19 +79,16 @@ static void json_row(struct json_writer *json, const struct trace_provenance_row
 
 void provenance_text_json(const struct trace_provenance *table, struct json_writer *json)
 {
-    json_write_key(json, "provenance");
-    json_write_object(json, false);
+    json_write_member_object(json, "provenance", false);
     json_write_member_u64(json, "nodes", table->nodes);
     json_write_member_u64(json, "nodes_that_do_not_say", table->unsaid);
     json_write_member_u64(json, "nodes_outside_steps", table->outside);
-    json_write_key(json, "by_evidence");
-    json_write_array(json, false);
+    json_write_member_array(json, "by_evidence", false);
     for (uint32_t i = 0; i < table->row_count; i++) {
         json_row(json, &table->rows[i], false);
     }
     json_write_array_end(json);
-    json_write_key(json, "by_step");
-    json_write_array(json, false);
+    json_write_member_array(json, "by_step", false);
     for (uint32_t i = 0; i < table->step_count; i++) {
         json_row(json, &table->steps[i], true);
     }

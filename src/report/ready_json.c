@@ -5,8 +5,7 @@
 
 static void write_times(struct json_writer *writer, const char *key, const struct ready_times *times)
 {
-    json_write_key(writer, key);
-    json_write_object(writer, true);
+    json_write_member_object(writer, key, true);
     json_write_member_u64(writer, "count", times->count);
     json_write_member_fixed(writer, "sum_us", times->sum_us, 3);
     json_write_member_fixed(writer, "median_us", times->median_us, 3);
@@ -15,8 +14,7 @@ static void write_times(struct json_writer *writer, const char *key, const struc
 
 static void write_comms(struct json_writer *writer, const struct ready_device *device)
 {
-    json_write_key(writer, "communication");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "communication", false);
     for (unsigned kind = 0; kind < COMM_NONE; kind++) {
         enum ready_level level = READY_KERNEL;
         uint64_t bytes = 0;
@@ -104,8 +102,7 @@ static void report_ready_json_write_rank(struct json_writer *writer, const struc
         json_write_null(writer);
     }
     if (rank->measure.done) {
-        json_write_key(writer, "measure");
-        json_write_object(writer, true);
+        json_write_member_object(writer, "measure", true);
         json_write_member_i64(writer, "recorded_ns", rank->measure.recorded_ns);
         json_write_member_i64(writer, "simulated_ns", rank->measure.simulated_ns);
         json_write_member_i64(writer, "host_gap_ns", rank->measure.gap_ns[EMIT_GAP_HOST]);
@@ -154,14 +151,12 @@ static void write_run(struct json_writer *writer, const struct ready_run *run)
     } else {
         json_write_fixed(writer, run->comm_share, 6);
     }
-    json_write_key(writer, "ranks");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "ranks", false);
     for (uint32_t i = 0; i < run->rank_count; i++) {
         report_ready_json_write_rank(writer, &run->ranks[i]);
     }
     json_write_array_end(writer);
-    json_write_key(writer, "findings");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "findings", false);
     for (uint32_t i = 0; i < run->finding_count; i++) {
         report_ready_json_write_finding(writer, &run->findings[i]);
     }
@@ -176,15 +171,13 @@ void ready_text_json(const char *place, const struct ready_run *runs, uint32_t c
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
     json_write_member_string(&writer, "folder", place);
-    json_write_key(&writer, "runs");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "runs", false);
     for (uint32_t i = 0; i < count; i++) {
         write_run(&writer, &runs[i]);
     }
     json_write_array_end(&writer);
     if (refusal_count > 0) {
-        json_write_key(&writer, "refused");
-        json_write_array(&writer, false);
+        json_write_member_array(&writer, "refused", false);
         for (uint32_t i = 0; i < refusal_count; i++) {
             json_write_string(&writer, refusals[i]);
         }

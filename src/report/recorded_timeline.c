@@ -37,8 +37,7 @@ enum orr_status recorded_timeline_begin(FILE *stream, struct mem *mem, struct re
     json_write_begin(&made->json, stream);
     json_write_object(&made->json, false);
     json_write_member_string(&made->json, "displayTimeUnit", "ns");
-    json_write_key(&made->json, "traceEvents");
-    json_write_array(&made->json, false);
+    json_write_member_array(&made->json, "traceEvents", false);
     *timeline = made;
     return ORR_OK;
 }
@@ -141,8 +140,7 @@ static void write_name(struct recorded_timeline *timeline, const char *what, uin
     json_write_member_string(json, "name", what);
     json_write_member_u64(json, "pid", timeline->process);
     json_write_member_u64(json, "tid", thread);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
     json_write_member_string(json, "name", name);
     json_write_object_end(json);
     json_write_object_end(json);
@@ -161,8 +159,7 @@ static void write_event(struct recorded_timeline *timeline, const Chakra__Node *
                           report_recorded_timeline_find_row(timeline, report_recorded_timeline_row_of(node)));
     json_write_member_u64(json, "ts", node->start_time_micros);
     json_write_member_u64(json, "dur", node->duration_micros);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
     json_write_member_u64(json, "id", node->id);
     if (find_integer(node, "comm_size", &value)) {
         json_write_member_i64(json, "bytes", value);

@@ -46,8 +46,7 @@ static void repeat_put_json(const struct orr_repeat *result, FILE *stream)
     json_write_member_u64(&json, "best_seed", result->best_seed);
     json_write_member_u64(&json, "worst_ns", result->worst_ns);
     json_write_member_u64(&json, "worst_seed", result->worst_seed);
-    json_write_key(&json, "times_ns");
-    json_write_array(&json, true);
+    json_write_member_array(&json, "times_ns", true);
     for (uint64_t i = 0; i < result->count; i++) {
         json_write_u64(&json, result->times_ns[i]);
     }

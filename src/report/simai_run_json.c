@@ -8,8 +8,7 @@ static void put_phase(struct json_writer *json, const struct simai_result *resul
 {
     const struct simai_cell *cell = &result->program->rows[row].cells[phase];
     const struct simai_phase_result *times = &result->rows[row][phase];
-    json_write_key(json, phase_keys[phase]);
-    json_write_object(json, true);
+    json_write_member_object(json, phase_keys[phase], true);
     json_write_member_u64(json, "compute_ns", times->compute_ns);
     json_write_member_u64(json, "exposed_ns", times->exposed_ns);
     json_write_member_u64(json, "comm_ns", times->comm_ns);
@@ -23,8 +22,7 @@ static void put_phase(struct json_writer *json, const struct simai_result *resul
 
 static void put_rows(struct json_writer *json, const struct simai_result *result)
 {
-    json_write_key(json, "rows");
-    json_write_array(json, false);
+    json_write_member_array(json, "rows", false);
     for (uint32_t row = 0; row < result->program->row_count; row++) {
         json_write_object(json, true);
         json_write_member_string(json, "name", result->program->rows[row].name);
@@ -38,8 +36,7 @@ static void put_rows(struct json_writer *json, const struct simai_result *result
 
 static void put_exposed(struct json_writer *json, const struct simai_result *result)
 {
-    json_write_key(json, "exposed_ns");
-    json_write_object(json, true);
+    json_write_member_object(json, "exposed_ns", true);
     for (unsigned group = 0; group < NCCL_GROUP_TYPES; group++) {
         json_write_member_u64(json, nccl_group_names[group],
                               report_simai_run_exposed(result, (enum nccl_group_type)group));
@@ -55,8 +52,7 @@ void report_simai_run_json(const struct sim_result *result, struct json_writer *
     if (rows == NULL) {
         return;
     }
-    json_write_key(json, "simai");
-    json_write_object(json, false);
+    json_write_member_object(json, "simai", false);
     json_write_member_u64(json, "gpus_per_server", rows->job.gpus_per_server);
     json_write_member_u64(json, "tp", rows->job.tp);
     json_write_member_u64(json, "ep", rows->job.ep);

@@ -157,8 +157,7 @@ static void write_figure(struct diff_writer *writer, const struct figure *figure
                       amount(figure, 1).text, change(figure).text);
         return;
     }
-    json_write_key(writer->json, figure->key);
-    json_write_array(writer->json, true);
+    json_write_member_array(writer->json, figure->key, true);
     for (int i = 0; i < 2; i++) {
         json_write_fixed(writer->json, figure->known[i] ? figure->value[i] : (double)NAN, 0);
     }
@@ -201,8 +200,7 @@ static void section(struct diff_writer *writer, const char *title, const char *k
     writer->title = title;
     writer->titled = false;
     if (writer->json != NULL) {
-        json_write_key(writer->json, key);
-        json_write_array(writer->json, false);
+        json_write_member_array(writer->json, key, false);
     }
 }
 
@@ -370,8 +368,7 @@ static void report_store_diff_write_all(struct diff_writer *writer, const struct
         (void)fprintf(writer->stream, "Results\n  %-22s %12" PRId64 " %12" PRId64 " %10s\n", "run", writer->ids[0],
                       writer->ids[1], "change");
     } else {
-        json_write_key(writer->json, "results");
-        json_write_object(writer->json, false);
+        json_write_member_object(writer->json, "results", false);
     }
     for (uint32_t i = 0; i < figures.count; i++) {
         write_figure(writer, &figures.rows[i]);

@@ -99,8 +99,7 @@ void store_json_calibration(struct json_writer *json, const struct store_calibra
 
 static void report_store_json_write_inputs(struct json_writer *json, const struct store_view *view)
 {
-    json_write_key(json, "inputs");
-    json_write_array(json, false);
+    json_write_member_array(json, "inputs", false);
     for (uint32_t i = 0; i < view->input_count; i++) {
         const struct store_input *input = &view->inputs[i];
         json_write_object(json, true);
@@ -118,8 +117,7 @@ static void report_store_json_write_inputs(struct json_writer *json, const struc
 
 static void report_store_json_write_settings(struct json_writer *json, const struct store_view *view)
 {
-    json_write_key(json, "settings");
-    json_write_array(json, false);
+    json_write_member_array(json, "settings", false);
     for (uint32_t i = 0; i < view->setting_count; i++) {
         json_write_object(json, true);
         json_write_member_string(json, "key", view->settings[i].key);
@@ -131,13 +129,11 @@ static void report_store_json_write_settings(struct json_writer *json, const str
 
 static void report_store_json_write_ranks(struct json_writer *json, const struct store_view *view)
 {
-    json_write_key(json, "ranks");
-    json_write_object(json, false);
+    json_write_member_object(json, "ranks", false);
     json_write_member_u64(json, "count", view->rank_count);
     json_write_member_u64(json, "finished", view->finished_count);
     for (uint32_t i = 0; view->rank_count > 0 && i < STORE_SPREADS; i++) {
-        json_write_key(json, view->spreads[i].name);
-        json_write_object(json, true);
+        json_write_member_object(json, view->spreads[i].name, true);
         json_write_member_u64(json, "min_ns", view->spreads[i].min_ns);
         json_write_member_u64(json, "median_ns", view->spreads[i].median_ns);
         json_write_member_u64(json, "max_ns", view->spreads[i].max_ns);
@@ -148,8 +144,7 @@ static void report_store_json_write_ranks(struct json_writer *json, const struct
 
 static void report_store_json_write_collectives(struct json_writer *json, const struct store_view *view)
 {
-    json_write_key(json, "collectives");
-    json_write_array(json, false);
+    json_write_member_array(json, "collectives", false);
     for (uint32_t i = 0; i < view->collective_count; i++) {
         const struct store_collective *row = &view->collectives[i];
         json_write_object(json, true);
@@ -173,8 +168,7 @@ static void view_object(struct json_writer *json, const struct store_view *view)
     report_store_json_write_settings(json, view);
     report_store_json_write_ranks(json, view);
     report_store_json_write_collectives(json, view);
-    json_write_key(json, "calibrations");
-    json_write_array(json, false);
+    json_write_member_array(json, "calibrations", false);
     for (uint32_t i = 0; i < view->calibration_count; i++) {
         store_json_calibration(json, &view->calibrations[i]);
     }
@@ -197,8 +191,7 @@ void store_json_all_begin(struct store_json *json, FILE *stream)
     json->calibrating = false;
     json_write_begin(&json->writer, stream);
     json_write_object(&json->writer, false);
-    json_write_key(&json->writer, "runs");
-    json_write_array(&json->writer, false);
+    json_write_member_array(&json->writer, "runs", false);
 }
 
 void store_json_all_run(struct store_json *json, const struct store_view *view)
@@ -211,8 +204,7 @@ static void begin_calibrations(struct store_json *json)
     if (!json->calibrating) {
         json->calibrating = true;
         json_write_array_end(&json->writer);
-        json_write_key(&json->writer, "calibrations");
-        json_write_array(&json->writer, false);
+        json_write_member_array(&json->writer, "calibrations", false);
     }
 }
 

@@ -284,8 +284,7 @@ static void put_json_row(struct json_writer *writer, const struct report_sweep *
     const struct orr_sweep_result *result = &row->result;
     json_write_object(writer, true);
     json_write_member_u64(writer, "point", row->point);
-    json_write_key(writer, "values");
-    json_write_array(writer, true);
+    json_write_member_array(writer, "values", true);
     for (uint32_t i = 0; i < sweep->key_count; i++) {
         json_write_string(writer, row->values[i]);
     }
@@ -321,14 +320,12 @@ void report_sweep_json(const struct report_sweep *sweep, FILE *stream)
     json_write_member_u64(&writer, "done", sweep->counts.done);
     json_write_member_u64(&writer, "stalled", sweep->counts.stalled);
     json_write_member_u64(&writer, "failed", sweep->counts.failed);
-    json_write_key(&writer, "keys");
-    json_write_array(&writer, true);
+    json_write_member_array(&writer, "keys", true);
     for (uint32_t i = 0; i < sweep->key_count; i++) {
         json_write_string(&writer, sweep->keys[i]);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "results");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "results", false);
     for (uint64_t i = 0; i < sweep->row_count; i++) {
         put_json_row(&writer, sweep, &sweep->rows[i]);
     }

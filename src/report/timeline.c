@@ -13,8 +13,7 @@ static void begin_metadata(struct json_writer *json, const char *name, uint32_t 
     json_write_member_string(json, "name", name);
     json_write_member_u64(json, "pid", rank);
     json_write_member_u64(json, "tid", thread);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
 }
 
 static void end_metadata(struct json_writer *json)
@@ -79,8 +78,7 @@ static void write_interval(struct json_writer *json, const struct sim_result *re
     json_write_ns_as_us(json, interval->start_ns);
     json_write_key(json, "dur");
     json_write_ns_as_us(json, interval->end_ns - interval->start_ns);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
     for (uint32_t i = 0; i < slice.argument_count; i++) {
         const struct report_argument *one = &slice.arguments[i];
         if (one->text != NULL) {
@@ -150,8 +148,7 @@ static void write_counter(void *context, uint32_t rank, enum report_counter coun
     json_write_member_u64(json, "pid", rank == REPORT_ALL_RANKS ? counters->job : rank);
     json_write_key(json, "ts");
     json_write_ns_as_us(json, time_ns);
-    json_write_key(json, "args");
-    json_write_object(json, true);
+    json_write_member_object(json, "args", true);
     json_write_member_u64(json, words->unit[0] != '\0' ? words->unit : "count", value);
     json_write_object_end(json);
     json_write_object_end(json);
@@ -187,13 +184,11 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_object(&json, false);
     json_write_member_u64(&json, "schemaVersion", 1);
     json_write_member_string(&json, "displayTimeUnit", "ns");
-    json_write_key(&json, "distributedInfo");
-    json_write_object(&json, true);
+    json_write_member_object(&json, "distributedInfo", true);
     json_write_member_string(&json, "backend", "orrery");
     json_write_member_u64(&json, "world_size", result->rank_count);
     json_write_object_end(&json);
-    json_write_key(&json, "traceEvents");
-    json_write_array(&json, false);
+    json_write_member_array(&json, "traceEvents", false);
     status = timeline_write_events(&json, result, &events, err);
     json_write_array_end(&json);
     json_write_object_end(&json);

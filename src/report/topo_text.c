@@ -118,8 +118,7 @@ void topo_text_put(const struct topo_measure *measure, const char *title, FILE *
 static void put_json_distances(struct json_writer *json, const char *key, const struct topo_distances *distances,
                                bool ways)
 {
-    json_write_key(json, key);
-    json_write_object(json, false);
+    json_write_member_object(json, key, false);
     json_write_member_u64(json, "diameter", distances->diameter);
     json_write_member_fixed(json, "average", distances->average, 6);
     json_write_member_u64(json, "unreached_pairs", distances->unreached_pairs);

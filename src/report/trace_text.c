@@ -315,8 +315,7 @@ void trace_text_stat(const struct trace_document *document, const struct trace_s
 
 static void json_traffic(struct json_writer *json, const char *key, const struct trace_stat_traffic *traffic)
 {
-    json_write_key(json, key);
-    json_write_object(json, true);
+    json_write_member_object(json, key, true);
     json_write_member_u64(json, "count", traffic->count);
     json_write_member_u64(json, "bytes", traffic->bytes);
     json_write_object_end(json);
@@ -327,15 +326,13 @@ static void json_counts(struct json_writer *json, const struct trace_stat *stat)
     json_write_member_u64(json, "nodes", stat->nodes);
     json_write_member_u64(json, "gpu_nodes", stat->gpu_nodes);
     json_write_member_u64(json, "cpu_nodes", stat->cpu_nodes);
-    json_write_key(json, "nodes_by_type");
-    json_write_object(json, false);
+    json_write_member_object(json, "nodes_by_type", false);
     for (uint32_t type = 0; type < TRACE_NODE_TYPES; type++) {
         json_write_member_u64(json, trace_node_type_name(type), stat->nodes_of[type]);
     }
     json_write_member_u64(json, "unknown", stat->nodes_unknown);
     json_write_object_end(json);
-    json_write_key(json, "collectives");
-    json_write_object(json, false);
+    json_write_member_object(json, "collectives", false);
     for (int32_t type = 0; type < TRACE_STAT_COLLECTIVES; type++) {
         json_traffic(json, coll_type_name(type), &stat->collectives[type]);
     }

@@ -68,8 +68,7 @@ static void train_json_simulated(const struct orr_train_simulated *simulated, st
     if (simulated->step_ns == 0) {
         return;
     }
-    json_write_key(writer, "simulated");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "simulated", false);
     json_write_member_string(writer, "machine", simulated->machine);
     json_write_member_string(writer, "backend", param_backends[simulated->backend]);
     json_write_member_u64(writer, "step_time_ns", simulated->step_ns);
@@ -232,8 +231,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_string(&writer, "framework", result->framework);
     json_write_member_u64(&writer, "gpus", result->plan.gpus);
     json_write_member_u64(&writer, "parameters", result->parameters.total);
-    json_write_key(&writer, "plan");
-    json_write_object(&writer, true);
+    json_write_member_object(&writer, "plan", true);
     report_train_plan_json(&result->plan, &writer);
     json_write_member_u64(&writer, "global_batch", result->plan.global_batch);
     json_write_member_u64(&writer, "seq", result->plan.seq);
@@ -249,8 +247,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_fixed(&writer, "hardware_tflops_per_gpu", result->hardware_tflops_per_gpu, 3);
     json_write_member_fixed(&writer, "mfu", result->mfu, 4);
     json_write_member_fixed(&writer, "hfu", result->hfu, 4);
-    json_write_key(&writer, "memory_bytes");
-    json_write_object(&writer, false);
+    json_write_member_object(&writer, "memory_bytes", false);
 #define KIND_X(name, field) json_write_member_u64(&writer, name, result->memory.field);
     TRAIN_MEMORY(KIND_X)
 #undef KIND_X
@@ -259,8 +256,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_object_end(&writer);
     json_write_member_fixed(&writer, "moved", result->moved, 4);
     json_write_member_fixed(&writer, "error_percent", 100 * result->error, 2);
-    json_write_key(&writer, "nearest");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "nearest", false);
     for (uint32_t i = 0; i < result->nearest_count; i++) {
         json_write_object(&writer, true);
         json_write_member_string(&writer, "id", result->nearest[i].id);

@@ -72,8 +72,7 @@ void report_tuned_json(const struct orr_tuned *tuned, FILE *stream)
     json_write_member_u64(&writer, "simulations", tuned->simulations);
     json_write_member_bool(&writer, "whole", tuned->is_whole);
     json_write_member_bool(&writer, "ran_out", tuned->ran_out);
-    json_write_key(&writer, "settings");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "settings", false);
     for (size_t i = 0; i < tuned->setting_count; i++) {
         json_write_object(&writer, true);
         json_write_member_string(&writer, "key", tuned->settings[i].key);
@@ -83,8 +82,7 @@ void report_tuned_json(const struct orr_tuned *tuned, FILE *stream)
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
-    json_write_key(&writer, "collectives");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "collectives", false);
     for (size_t i = 0; i < tuned->collective_count; i++) {
         const struct orr_tuned_collective *one = &tuned->collectives[i];
         json_write_object(&writer, true);

@@ -169,8 +169,7 @@ enum orr_status serve_folder_list(int folder, FILE *stream, struct orr_error *er
     qsort(list.entries, list.count, sizeof *list.entries, folder_by_name);
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
-    json_write_key(&writer, "files");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "files", false);
     for (size_t i = 0; i < list.count; i++) {
         json_write_object(&writer, true);
         json_write_member_string(&writer, "name", list.entries[i].name);

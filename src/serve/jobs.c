@@ -306,8 +306,7 @@ enum orr_status serve_jobs_list(struct serve_jobs *jobs, FILE *stream, struct or
     struct json_writer writer;
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
-    json_write_key(&writer, "jobs");
-    json_write_array(&writer, false);
+    json_write_member_array(&writer, "jobs", false);
     (void)pthread_mutex_lock(&jobs->lock);
     for (size_t i = 0; i < jobs->count; i++) {
         job_write(jobs->list[i], &writer);

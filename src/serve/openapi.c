@@ -17,8 +17,7 @@ static void openapi_ref(struct json_writer *writer, const char *name)
 {
     char text[96];
     (void)snprintf(text, sizeof text, "#/components/schemas/%s", name);
-    json_write_key(writer, "schema");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "schema", true);
     openapi_member(writer, "$ref", text);
     json_write_object_end(writer);
 }
@@ -61,8 +60,7 @@ static void openapi_type(const struct param *row, struct json_writer *writer)
         break;
     }
     if (row->kind == PARAM_WORD || row->kind == PARAM_CHOICE) {
-        json_write_key(writer, "enum");
-        json_write_array(writer, true);
+        json_write_member_array(writer, "enum", true);
         for (const char *const *word = row->words; *word != NULL; word++) {
             json_write_string(writer, *word);
         }
@@ -77,8 +75,7 @@ static void openapi_row(const struct param *row, struct json_writer *writer)
     (void)snprintf(whole, sizeof whole, "%s%s%s", row->help, unwritten != NULL ? ". Default: " : "",
                    unwritten != NULL ? unwritten : "");
     (void)param_spell(whole, text, sizeof text);
-    json_write_key(writer, row->name);
-    json_write_object(writer, true);
+    json_write_member_object(writer, row->name, true);
     openapi_type(row, writer);
     openapi_member(writer, "description", text);
     json_write_object_end(writer);
@@ -87,19 +84,16 @@ static void openapi_row(const struct param *row, struct json_writer *writer)
 static void openapi_schemas(struct json_writer *writer)
 {
     char name[64];
-    json_write_key(writer, "schemas");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "schemas", false);
     for (size_t i = 0; serve_route_at(i) != NULL; i++) {
         const struct serve_route *route = serve_route_at(i);
         if (route->tables == NULL) {
             continue;
         }
-        json_write_key(writer, openapi_object(route, name));
-        json_write_object(writer, false);
+        json_write_member_object(writer, openapi_object(route, name), false);
         openapi_member(writer, "type", "object");
         json_write_member_bool(writer, "additionalProperties", false);
-        json_write_key(writer, "properties");
-        json_write_object(writer, false);
+        json_write_member_object(writer, "properties", false);
         for (const struct param_table *table = route->tables; table->rows != NULL; table++) {
             for (const struct param *row = table->rows; row->name != NULL; row++) {
                 if (serve_route_has(route, table, row)) {
@@ -110,13 +104,10 @@ static void openapi_schemas(struct json_writer *writer)
         json_write_object_end(writer);
         json_write_object_end(writer);
     }
-    json_write_key(writer, "error");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "error", true);
     openapi_member(writer, "type", "object");
-    json_write_key(writer, "properties");
-    json_write_object(writer, true);
-    json_write_key(writer, "error");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "properties", true);
+    json_write_member_object(writer, "error", true);
     openapi_member(writer, "type", "string");
     openapi_member(writer, "description", "One line: what was found, what is accepted");
     json_write_object_end(writer);
@@ -129,10 +120,8 @@ static void openapi_schemas(struct json_writer *writer)
 
 static void openapi_content(struct json_writer *writer, const char *type, const char *object)
 {
-    json_write_key(writer, "content");
-    json_write_object(writer, true);
-    json_write_key(writer, type);
-    json_write_object(writer, true);
+    json_write_member_object(writer, "content", true);
+    json_write_member_object(writer, type, true);
     if (object != NULL) {
         openapi_ref(writer, object);
     }
@@ -152,8 +141,7 @@ static void openapi_path_name(const struct serve_route *route, struct json_write
     openapi_member(writer, "name", name);
     openapi_member(writer, "in", "path");
     json_write_member_bool(writer, "required", true);
-    json_write_key(writer, "schema");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "schema", true);
     openapi_member(writer, "type", strcmp(name, "path") == 0 || strcmp(name, "runs") == 0 ? "string" : "integer");
     json_write_object_end(writer);
     json_write_object_end(writer);
@@ -163,11 +151,9 @@ static void openapi_operation(const struct serve_route *route, unsigned method, 
 {
     bool is_post = method == SERVE_POST;
     char name[64];
-    json_write_key(writer, is_post ? "post" : method == SERVE_DELETE ? "delete" : "get");
-    json_write_object(writer, false);
+    json_write_member_object(writer, is_post ? "post" : method == SERVE_DELETE ? "delete" : "get", false);
     openapi_member(writer, "summary", route->summary);
-    json_write_key(writer, "parameters");
-    json_write_array(writer, false);
+    json_write_member_array(writer, "parameters", false);
     openapi_path_name(route, writer);
     if (route->tables != NULL && !is_post) {
         json_write_object(writer, true);
@@ -180,20 +166,16 @@ static void openapi_operation(const struct serve_route *route, unsigned method, 
     }
     json_write_array_end(writer);
     if (is_post) {
-        json_write_key(writer, "requestBody");
-        json_write_object(writer, true);
+        json_write_member_object(writer, "requestBody", true);
         openapi_content(writer, "application/x-www-form-urlencoded", openapi_object(route, name));
         json_write_object_end(writer);
     }
-    json_write_key(writer, "responses");
-    json_write_object(writer, false);
-    json_write_key(writer, route->how == SERVE_WORKED && route->methods == SERVE_POST ? "202" : "200");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "responses", false);
+    json_write_member_object(writer, route->how == SERVE_WORKED && route->methods == SERVE_POST ? "202" : "200", true);
     openapi_member(writer, "description", "The answer");
     openapi_content(writer, route->type != NULL ? route->type : "application/json", NULL);
     json_write_object_end(writer);
-    json_write_key(writer, "default");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "default", true);
     openapi_member(writer, "description", "Why there is none");
     openapi_content(writer, "application/json", "error");
     json_write_object_end(writer);
@@ -205,16 +187,14 @@ static void openapi_operation(const struct serve_route *route, unsigned method, 
 static void openapi_paths(struct json_writer *writer)
 {
     const char *before = "";
-    json_write_key(writer, "paths");
-    json_write_object(writer, false);
+    json_write_member_object(writer, "paths", false);
     for (size_t i = 0; serve_route_at(i) != NULL; i++) {
         const struct serve_route *route = serve_route_at(i);
         if (strcmp(route->path, before) != 0) {
             if (before[0] != '\0') {
                 json_write_object_end(writer);
             }
-            json_write_key(writer, route->path);
-            json_write_object(writer, false);
+            json_write_member_object(writer, route->path, false);
             before = route->path;
         }
         for (unsigned method = SERVE_GET; method <= SERVE_DELETE; method *= 2) {
@@ -229,15 +209,12 @@ static void openapi_paths(struct json_writer *writer)
 
 static void openapi_security(struct json_writer *writer)
 {
-    json_write_key(writer, "securitySchemes");
-    json_write_object(writer, false);
-    json_write_key(writer, "bearer");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "securitySchemes", false);
+    json_write_member_object(writer, "bearer", true);
     openapi_member(writer, "type", "http");
     openapi_member(writer, "scheme", "bearer");
     json_write_object_end(writer);
-    json_write_key(writer, "query");
-    json_write_object(writer, true);
+    json_write_member_object(writer, "query", true);
     openapi_member(writer, "type", "apiKey");
     openapi_member(writer, "in", "query");
     openapi_member(writer, "name", "token");
@@ -251,24 +228,20 @@ enum orr_status orr_serve_openapi(FILE *stream, struct orr_error *err)
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
     openapi_member(&writer, "openapi", "3.0.3");
-    json_write_key(&writer, "info");
-    json_write_object(&writer, true);
+    json_write_member_object(&writer, "info", true);
     openapi_member(&writer, "title", "Orrery");
     openapi_member(&writer, "description", "orrery serve: training steps, collectives, plans and stored runs");
     openapi_member(&writer, "version", orr_version());
     json_write_object_end(&writer);
     openapi_paths(&writer);
-    json_write_key(&writer, "components");
-    json_write_object(&writer, false);
+    json_write_member_object(&writer, "components", false);
     openapi_security(&writer);
     openapi_schemas(&writer);
     json_write_object_end(&writer);
-    json_write_key(&writer, "security");
-    json_write_array(&writer, true);
+    json_write_member_array(&writer, "security", true);
     for (unsigned i = 0; i < 2; i++) {
         json_write_object(&writer, true);
-        json_write_key(&writer, i == 0 ? "bearer" : "query");
-        json_write_array(&writer, true);
+        json_write_member_array(&writer, i == 0 ? "bearer" : "query", true);
         json_write_array_end(&writer);
         json_write_object_end(&writer);
     }

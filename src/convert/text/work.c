@@ -76,8 +76,7 @@ void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream)
         for (uint32_t group = 0; ids.first[kind] != 0 && group < ranks / work_layout_size(layout); group++) {
             char key[16];
             (void)snprintf(key, sizeof key, "%" PRIu32, ids.first[kind] + group);
-            json_write_key(&json, key);
-            json_write_array(&json, true);
+            json_write_member_array(&json, key, true);
             for (uint32_t member = 0; member < work_layout_size(layout); member++) {
                 json_write_u64(&json, work_layout_member(layout, group, member));
             }

@@ -246,8 +246,7 @@ static void groups_settle_write_groups(const struct comm_groups *groups, const s
         }
         last = group->id;
         (void)snprintf(key, sizeof key, "%" PRIu32, group->id);
-        json_write_key(&json, key);
-        json_write_array(&json, true);
+        json_write_member_array(&json, key, true);
         for (uint32_t m = 0; m < group->count; m++) {
             json_write_u64(&json, groups->ranks[group->first + m]);
         }
@@ -256,8 +255,7 @@ static void groups_settle_write_groups(const struct comm_groups *groups, const s
     if (with_all) {
         char key[16];
         (void)snprintf(key, sizeof key, "%" PRIu32, last + 1);
-        json_write_key(&json, key);
-        json_write_array(&json, true);
+        json_write_member_array(&json, key, true);
         for (uint32_t rank = 0; rank < groups->world_size; rank++) {
             json_write_u64(&json, rank);
         }

@@ -38,8 +38,7 @@ static const char blank_text[] =
 
 static void write_lanes(const struct linked_trace *linked, struct json_writer *json)
 {
-    json_write_key(json, "lanes");
-    json_write_array(json, false);
+    json_write_member_array(json, "lanes", false);
     for (uint32_t i = 0; i < linked->lane_count; i++) {
         json_write_object(json, true);
         json_write_member_string(json, "text", intern_text(&linked->names, linked->lanes[i].text));
@@ -53,8 +52,7 @@ static void write_lanes(const struct linked_trace *linked, struct json_writer *j
 
 static void write_steps(const struct linked_trace *linked, struct json_writer *json)
 {
-    json_write_key(json, "steps");
-    json_write_array(json, false);
+    json_write_member_array(json, "steps", false);
     for (uint32_t i = 0; i < linked->step_count; i++) {
         json_write_object(json, true);
         json_write_member_i64(json, "number", linked->steps[i].number);
@@ -67,8 +65,7 @@ static void write_steps(const struct linked_trace *linked, struct json_writer *j
 
 static void ours_write_groups(const struct comm_groups *groups, struct json_writer *json)
 {
-    json_write_key(json, "groups");
-    json_write_array(json, false);
+    json_write_member_array(json, "groups", false);
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct comm_group *group = &groups->groups[i];
         json_write_object(json, true);
@@ -101,8 +98,7 @@ static void ours_write_head(const struct ours *ours, FILE *stream)
     json_write_member_string(&json, "time", host != NULL ? host->time : "");
     json_write_member_u64(&json, "start_ts", host != NULL ? host->start_ts : 0);
     json_write_member_u64(&json, "finish_ts", host != NULL ? host->finish_ts : 0);
-    json_write_key(&json, "orrery");
-    json_write_object(&json, false);
+    json_write_member_object(&json, "orrery", false);
     json_write_member_u64(&json, "version", HDT_OURS_VERSION);
     json_write_member_i64(&json, "rank", linked->rank);
     json_write_member_u64(&json, "world_size", ours->groups->world_size);
