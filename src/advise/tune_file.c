@@ -141,8 +141,7 @@ static void tune_write_system(struct advise_document *document, const struct io_
                               const struct tune_said *said, uint32_t count, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     for (const struct io_value *one = root->first; one != NULL; one = one->next) {
         const struct tune_said *found = tune_said_find(said, count, one->key);
         if (found != NULL) {
@@ -161,8 +160,7 @@ static void tune_write_system(struct advise_document *document, const struct io_
             tune_write_setting(document, &writer, said[i].key, said[i].value);
         }
     }
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }
 
 /* The text that the run read: the file's, or that of a machine which was made. */

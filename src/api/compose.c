@@ -288,8 +288,7 @@ static enum orr_status write_groups(struct composing *c, struct orr_error *err)
     if (status != ORR_OK) {
         return status;
     }
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     /* A group of one tensor-parallel rank has nothing to do, and growth would take it for a data-parallel one. */
     for (uint32_t replica = 0; tp > 1 && replica < replicas; replica++) {
         write_group(&writer, 1 + replica, replica * tp, 1, tp);
@@ -297,8 +296,7 @@ static enum orr_status write_groups(struct composing *c, struct orr_error *err)
     for (uint32_t place = 0; place < tp; place++) {
         write_group(&writer, 1 + replicas + place, place, tp, replicas);
     }
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
     return io_outfile_finish(c->held[c->held_count - 1], err);
 }
 

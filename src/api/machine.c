@@ -71,14 +71,12 @@ enum orr_status orr_machine_list(enum orr_form form, FILE *stream, struct orr_er
             report_row_csv(columns, &kinds[i], stream);
         }
     } else if (form == ORR_FORM_JSON) {
-        json_write_begin(&json, stream);
-        json_write_object(&json, false);
+        json_write_document(&json, stream);
         json_write_key(&json, "machines");
         report_rows_json(columns, rows, ROWS, sizeof rows[0], &json);
         json_write_key(&json, "kinds");
         report_rows_json(columns, kinds, KINDS, sizeof kinds[0], &json);
-        json_write_object_end(&json);
-        json_write_end(&json);
+        json_write_document_end(&json);
     } else {
         list_text(stream);
     }
@@ -213,8 +211,7 @@ static void show_json(const struct shown *shown, FILE *stream)
     double gbytes = NAN;
     const char *device = shown->machine.device;
     (void)(device != NULL && config_device_find(device, &tflops, &gbytes));
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "name", shown->name);
     json_write_member_string(&json, "summary", shown->row != NULL ? shown->row->summary : NULL);
     json_write_member_string(&json, "source", shown->row != NULL ? shown->row->source : NULL);
@@ -229,8 +226,7 @@ static void show_json(const struct shown *shown, FILE *stream)
     json_write_member_u64(&json, "switches", shown->wires.switches);
     json_write_member_u64(&json, "links", shown->wires.link_count);
     json_write_object_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form form, FILE *stream,

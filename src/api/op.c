@@ -227,8 +227,7 @@ static void tell_json(const struct told *told, FILE *stream)
     char shape[160];
     memcpy(near.dims, p->nearest, sizeof near.dims);
     (void)orr_op_shape_text(told->op, shape, sizeof shape);
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "op", op_kind_name(op_kind_of(told->op)));
     json_write_member_string(&json, "dtype", op_dtype_name(told->op->dtype));
     json_write_member_string(&json, "shape", shape);
@@ -245,8 +244,7 @@ static void tell_json(const struct told *told, FILE *stream)
     (void)orr_op_shape_text(&near, shape, sizeof shape);
     json_write_member_string(&json, "nearest", p->nearest[0] > 0 ? shape : NULL);
     json_write_member_fixed(&json, "spread", p->spread, 4);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,

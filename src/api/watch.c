@@ -421,8 +421,7 @@ static void watch_json_alarm(struct json_writer *json, const struct calib_alarm 
 enum orr_status orr_watch_json(const struct orr_watch *watch, FILE *stream, struct orr_error *err)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "kind", "watch");
     json_write_member_string(&json, "folder", watch->options.folder);
     json_write_member_fixed(&json, "tolerance", watch->options.tolerance, 6);
@@ -444,8 +443,7 @@ enum orr_status orr_watch_json(const struct orr_watch *watch, FILE *stream, stru
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
     return error_of_stream(stream, "what was seen", err);
 }
 

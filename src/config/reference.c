@@ -254,8 +254,7 @@ static void schema_format(struct json_writer *json, const struct config_format *
 static void schema(FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_key(&json, "$schema");
     json_write_string(&json, "https://json-schema.org/draft/2020-12/schema");
     json_write_key(&json, "title");
@@ -265,8 +264,7 @@ static void schema(FILE *stream)
         schema_format(&json, formats[i]);
     }
     json_write_object_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status config_write_reference(bool json_schema, FILE *stream, struct orr_error *err)

@@ -95,6 +95,18 @@ void json_write_object_end(struct json_writer *writer)
     close_container(writer, '}');
 }
 
+void json_write_document(struct json_writer *writer, FILE *stream)
+{
+    json_write_begin(writer, stream);
+    json_write_object(writer, false);
+}
+
+void json_write_document_end(struct json_writer *writer)
+{
+    json_write_object_end(writer);
+    json_write_end(writer);
+}
+
 void json_write_array(struct json_writer *writer, bool flat)
 {
     open_container(writer, '[', flat);

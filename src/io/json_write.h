@@ -26,6 +26,10 @@ struct json_writer {
 void json_write_begin(struct json_writer *writer, FILE *stream);
 void json_write_end(struct json_writer *writer); /* a final newline */
 
+/* The same with the object that nearly every document is: its members come between the two. */
+void json_write_document(struct json_writer *writer, FILE *stream);
+void json_write_document_end(struct json_writer *writer);
+
 /* Containers put each element on a line of its own; a flat one, and everything in it, stays on one line. */
 void json_write_object(struct json_writer *writer, bool flat);
 void json_write_object_end(struct json_writer *writer);

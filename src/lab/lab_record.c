@@ -204,8 +204,7 @@ static enum orr_status put_manifest(struct lab_plan *plan, struct lab_store *sto
     if (repeat == NULL) {
         return mem_error(&plan->mem, "a manifest", err);
     }
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "version", orr_version());
     json_write_member_i64(&writer, "run", outcome->run);
     json_write_member_string(&writer, "store", plan->store);
@@ -220,8 +219,7 @@ static enum orr_status put_manifest(struct lab_plan *plan, struct lab_store *sto
     json_write_object_end(&writer);
     enum orr_status status = put_inputs(&writer, store, outcome->run, err);
     put_result(&writer, plan, outcome, error);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
     return status;
 }
 

@@ -91,8 +91,7 @@ static void advice_json_finding(struct json_writer *writer, const struct orr_adv
 void report_advice_json(const struct orr_advice *advice, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "kind", "advice");
     json_write_member_string(&writer, "command", advice->command);
     json_write_member_string(&writer, "network", advice->network[0] != '\0' ? advice->network : NULL);
@@ -131,6 +130,5 @@ void report_advice_json(const struct orr_advice *advice, FILE *stream)
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -283,8 +283,7 @@ static void columns_write_path(struct columns *columns, struct json_writer *json
 static enum orr_status columns_write_document(struct columns *columns, FILE *stream, struct orr_error *err)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "kind", "timeline");
     json_write_member_u64(&json, "schema_version", 1);
     json_write_member_u64(&json, "ranks", columns->result->rank_count);
@@ -295,8 +294,7 @@ static enum orr_status columns_write_document(struct columns *columns, FILE *str
     columns_write_words(columns, &json);
     columns_write_events(columns, &json);
     columns_write_path(columns, &json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
     return columns->refused ? mem_error(columns->mem, "the columns of the timeline", err) : ORR_OK;
 }
 

@@ -290,8 +290,7 @@ static void write_bill(struct json_writer *writer, const struct cost_report *rep
 void cost_json_put(const struct cost_report *report, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "currency", report->currency);
     json_write_member_string(&writer, "prices", report->prices);
     json_write_member_array(&writer, "machines", false);
@@ -299,6 +298,5 @@ void cost_json_put(const struct cost_report *report, FILE *stream)
         write_bill(&writer, report, &report->bills[i]);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -270,8 +270,7 @@ static void write_check(struct json_writer *writer, const struct doctor_check *c
 void doctor_json_put(const struct doctor_report *report, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     write_machine(&writer, report);
     json_write_member_array(&writer, "smi", false);
     for (uint32_t i = 0; i < report->tool_count; i++) {
@@ -288,6 +287,5 @@ void doctor_json_put(const struct doctor_report *report, FILE *stream)
         write_check(&writer, &report->checks[i]);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -82,8 +82,7 @@ static void write_shares(struct json_writer *json, const char *key, const struct
 static void put_goodput_json(const struct orr_goodput_options *options, const struct orr_goodput *result, FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_u64(&json, "gpus", options->gpus);
     json_write_member_u64(&json, "failure_ns", result->failure_ns);
     json_write_member_u64(&json, "checkpoint_bytes", result->checkpoint_bytes);
@@ -97,8 +96,7 @@ static void put_goodput_json(const struct orr_goodput_options *options, const st
     if (result->given.goodput > 0) {
         write_shares(&json, "given", &result->given);
     }
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status orr_goodput_write(const struct orr_goodput_options *options, const struct orr_goodput *result,

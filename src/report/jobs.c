@@ -41,8 +41,7 @@ static void jobs_put_text(const struct orr_jobs *result, FILE *stream)
 static void jobs_put_json(const struct orr_jobs *result, FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_array(&json, "jobs", false);
     for (uint32_t i = 0; i < result->count; i++) {
         const struct orr_job_row *row = &result->rows[i];
@@ -70,8 +69,7 @@ static void jobs_put_json(const struct orr_jobs *result, FILE *stream)
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status orr_jobs_write(const struct orr_jobs *result, enum orr_form form, FILE *stream, struct orr_error *err)

@@ -163,8 +163,7 @@ static void write_stall(struct json_writer *json, const struct sim_result *resul
 void report_json_write(const struct sim_result *result, FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     report_json_write_head(&json, result);
     report_json_write_settings(&json, result);
     write_bound(&json, result);
@@ -179,6 +178,5 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     write_stall(&json, result);
     report_simai_run_json(result, &json);
     WRITE_ROWS(&json, "per_rank", result, struct orr_rank_result, report_rank_row, report_rank_columns);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }

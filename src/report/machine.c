@@ -211,8 +211,7 @@ static void machine_write_document(const struct machine_writer *writer, FILE *st
     for (uint32_t node = 0; node < writer->graph->node_count; node++) {
         kinds[writer->graph->kinds[node]]++;
     }
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "kind", "machine");
     json_write_member_u64(&json, "schema_version", 1);
     json_write_member_bool(&json, "wired", writer->graph != &writer->dims);
@@ -230,8 +229,7 @@ static void machine_write_document(const struct machine_writer *writer, FILE *st
         machine_write_line(writer, i, &json);
     }
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 static enum orr_status machine_draw(struct machine_writer *writer, FILE *stream, struct orr_error *err)

@@ -115,8 +115,7 @@ static void report_memory_trace_write_rank(struct trace_file *file, FILE *stream
 {
     const struct sim_usage *usage = &file->result->usage;
     const struct sim_usage_rank *row = &usage->ranks[file->rank];
-    json_write_begin(&file->json, stream);
-    json_write_object(&file->json, false);
+    json_write_document(&file->json, stream);
     json_write_member_array(&file->json, "traceEvents", false);
     for (uint32_t i = usage->interval_start[file->rank]; i < usage->interval_start[file->rank + 1]; i++) {
         write_node(file, &file->result->intervals[usage->intervals[i]]);
@@ -129,8 +128,7 @@ static void report_memory_trace_write_rank(struct trace_file *file, FILE *stream
     }
     write_curve(file);
     json_write_array_end(&file->json);
-    json_write_object_end(&file->json);
-    json_write_end(&file->json);
+    json_write_document_end(&file->json);
 }
 
 static enum orr_status report_memory_trace_write_file(struct trace_file *file, const char *prefix,

@@ -159,8 +159,7 @@ static enum orr_status page_write_list(const struct page *page, FILE *stream, st
     if (made == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory making the report");
     }
-    json_write_begin(&json, made);
-    json_write_object(&json, false);
+    json_write_document(&json, made);
     json_write_member_string(&json, "generator", "orrery " ORR_VERSION);
     json_write_member_string(&json, "language", page->language);
     json_write_member_array(&json, "documents", false);
@@ -172,8 +171,7 @@ static enum orr_status page_write_list(const struct page *page, FILE *stream, st
         json_write_object_end(&json);
     }
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
     if (fclose(made) != 0) {
         return error_set(err, ORR_ENOMEM, "out of memory making the report");
     }

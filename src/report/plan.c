@@ -191,8 +191,7 @@ static void plan_json_job(struct json_writer *writer, const struct orr_train_res
 void report_plan_json(const struct orr_plan_result *result, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "kind", "plan");
     plan_json_job(&writer, result->count > 0 ? &result->rows[0].result : &result->smallest);
     json_write_member_u64(&writer, "plans", result->plans);
@@ -220,8 +219,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
         plan_json_row(&writer, &result->own);
         json_write_object_end(&writer);
     }
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }
 
 /* ---- the chart ---- */

@@ -168,8 +168,7 @@ void ready_text_json(const char *place, const struct ready_run *runs, uint32_t c
                      uint32_t refusal_count, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "folder", place);
     json_write_member_array(&writer, "runs", false);
     for (uint32_t i = 0; i < count; i++) {
@@ -183,6 +182,5 @@ void ready_text_json(const char *place, const struct ready_run *runs, uint32_t c
         }
         json_write_array_end(&writer);
     }
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -34,8 +34,7 @@ enum orr_status recorded_timeline_begin(FILE *stream, struct mem *mem, struct re
         return mem_error(mem, "a timeline", err);
     }
     made->mem = mem;
-    json_write_begin(&made->json, stream);
-    json_write_object(&made->json, false);
+    json_write_document(&made->json, stream);
     json_write_member_string(&made->json, "displayTimeUnit", "ns");
     json_write_member_array(&made->json, "traceEvents", false);
     *timeline = made;
@@ -48,8 +47,7 @@ void recorded_timeline_end(struct recorded_timeline *timeline)
         return;
     }
     json_write_array_end(&timeline->json);
-    json_write_object_end(&timeline->json);
-    json_write_end(&timeline->json);
+    json_write_document_end(&timeline->json);
     mem_free(timeline->mem, timeline->rows, timeline->row_capacity * sizeof *timeline->rows);
     mem_free(timeline->mem, timeline, sizeof *timeline);
 }

@@ -32,8 +32,7 @@ static void repeat_put_text(const struct orr_repeat *result, FILE *stream)
 static void repeat_put_json(const struct orr_repeat *result, FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_u64(&json, "runs", result->count);
     json_write_member_u64(&json, "first_seed", result->first_seed);
     json_write_member_u64(&json, "plain_ns", result->plain_ns);
@@ -51,8 +50,7 @@ static void repeat_put_json(const struct orr_repeat *result, FILE *stream)
         json_write_u64(&json, result->times_ns[i]);
     }
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status orr_repeat_write(const struct orr_repeat *result, enum orr_form form, FILE *stream,

@@ -391,14 +391,12 @@ void store_json_diff(const struct store_view *before, const struct store_view *a
 {
     struct json_writer json;
     struct diff_writer writer = {.stream = stream, .json = &json, .ids = {before->run.id, after->run.id}};
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_i64(&json, "before", before->run.id);
     json_write_member_i64(&json, "after", after->run.id);
     report_store_diff_write_all(&writer, before, after);
     json_write_member_bool(&json, "same", store_same_results(before, after));
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 /* ---- the chart ---- */

@@ -189,8 +189,7 @@ void store_json_show(const struct store_view *view, FILE *stream)
 void store_json_all_begin(struct store_json *json, FILE *stream)
 {
     json->calibrating = false;
-    json_write_begin(&json->writer, stream);
-    json_write_object(&json->writer, false);
+    json_write_document(&json->writer, stream);
     json_write_member_array(&json->writer, "runs", false);
 }
 
@@ -218,6 +217,5 @@ void store_json_all_end(struct store_json *json)
 {
     begin_calibrations(json);
     json_write_array_end(&json->writer);
-    json_write_object_end(&json->writer);
-    json_write_end(&json->writer);
+    json_write_document_end(&json->writer);
 }

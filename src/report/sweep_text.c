@@ -311,8 +311,7 @@ static void put_json_row(struct json_writer *writer, const struct report_sweep *
 void report_sweep_json(const struct report_sweep *sweep, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "kind", "sweep");
     json_write_member_string(&writer, "version", orr_version());
     json_write_member_string(&writer, "name", sweep->name);
@@ -330,6 +329,5 @@ void report_sweep_json(const struct report_sweep *sweep, FILE *stream)
         put_json_row(&writer, sweep, &sweep->rows[i]);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -180,8 +180,7 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
         return status;
     }
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_u64(&json, "schemaVersion", 1);
     json_write_member_string(&json, "displayTimeUnit", "ns");
     json_write_member_object(&json, "distributedInfo", true);
@@ -191,8 +190,7 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_member_array(&json, "traceEvents", false);
     status = timeline_write_events(&json, result, &events, err);
     json_write_array_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
     report_events_free(&events);
     return status;
 }

@@ -154,8 +154,7 @@ void topo_json_put(const struct topo_measure *measure, const char *title, FILE *
         {"host_bps_most", measure->host_bps_most},
     };
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "file", title);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         json_write_member_u64(&json, counts[i].key, counts[i].value);
@@ -171,6 +170,5 @@ void topo_json_put(const struct topo_measure *measure, const char *title, FILE *
     if (measure->switches_joined) {
         put_json_distances(&json, "between_switches", &measure->between_switches, false);
     }
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }

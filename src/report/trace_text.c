@@ -346,8 +346,7 @@ void trace_text_stat_json(const struct trace_document *document, const struct tr
                           const struct trace_provenance *provenance, FILE *stream)
 {
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "file", document->name);
     json_counts(&json, stat);
     json_write_member_u64(&json, "data_dependencies", stat->data_edges);
@@ -371,8 +370,7 @@ void trace_text_stat_json(const struct trace_document *document, const struct tr
     if (provenance != NULL) {
         provenance_text_json(provenance, &json);
     }
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 /* ---- check ---- */

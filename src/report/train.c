@@ -223,8 +223,7 @@ void report_train_plan_json(const struct orr_train_plan *plan, struct json_write
 void report_train_json(const struct orr_train_result *result, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "kind", "train");
     json_write_member_string(&writer, "model", result->model.name);
     json_write_member_string(&writer, "device", result->device);
@@ -268,8 +267,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_string(&writer, "bound_by", result->bound_by);
     train_json_price(result, &writer);
     train_json_simulated(&result->simulated, &writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }
 
 /* ---- the chart ---- */

@@ -61,8 +61,7 @@ void report_tuned_text(const struct orr_tuned *tuned, FILE *stream)
 void report_tuned_json(const struct orr_tuned *tuned, FILE *stream)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_string(&writer, "kind", "tuning");
     json_write_member_string(&writer, "command", tuned->command);
     json_write_member_string(&writer, "network", tuned->network);
@@ -98,6 +97,5 @@ void report_tuned_json(const struct orr_tuned *tuned, FILE *stream)
     json_write_member_string(&writer, "system", tuned->file);
     json_write_member_string(&writer, "nccl", tuned->nccl);
     json_write_member_string(&writer, "repeat", tuned->repeat);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
 }

@@ -167,8 +167,7 @@ enum orr_status serve_folder_list(int folder, FILE *stream, struct orr_error *er
     }
     folder_walk(&list, own, "", 0);
     qsort(list.entries, list.count, sizeof *list.entries, folder_by_name);
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_array(&writer, "files", false);
     for (size_t i = 0; i < list.count; i++) {
         json_write_object(&writer, true);
@@ -178,8 +177,7 @@ enum orr_status serve_folder_list(int folder, FILE *stream, struct orr_error *er
         free(list.entries[i].name);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
     free(list.entries);
     return error_of_stream(stream, "the list of files", err);
 }

@@ -304,8 +304,7 @@ static void job_write(const struct job *job, struct json_writer *writer)
 enum orr_status serve_jobs_list(struct serve_jobs *jobs, FILE *stream, struct orr_error *err)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     json_write_member_array(&writer, "jobs", false);
     (void)pthread_mutex_lock(&jobs->lock);
     for (size_t i = 0; i < jobs->count; i++) {
@@ -313,8 +312,7 @@ enum orr_status serve_jobs_list(struct serve_jobs *jobs, FILE *stream, struct or
     }
     (void)pthread_mutex_unlock(&jobs->lock);
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
     return error_of_stream(stream, "the jobs", err);
 }
 

@@ -225,8 +225,7 @@ static void openapi_security(struct json_writer *writer)
 enum orr_status orr_serve_openapi(FILE *stream, struct orr_error *err)
 {
     struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
+    json_write_document(&writer, stream);
     openapi_member(&writer, "openapi", "3.0.3");
     json_write_member_object(&writer, "info", true);
     openapi_member(&writer, "title", "Orrery");
@@ -246,7 +245,6 @@ enum orr_status orr_serve_openapi(FILE *stream, struct orr_error *err)
         json_write_object_end(&writer);
     }
     json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
+    json_write_document_end(&writer);
     return error_of_stream(stream, "the interface", err);
 }

@@ -69,8 +69,7 @@ void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream)
     struct work_group_ids ids;
     struct json_writer json;
     work_group_ids(work, ranks, &ids);
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         const struct work_layout *layout = &work->layouts[kind];
         for (uint32_t group = 0; ids.first[kind] != 0 && group < ranks / work_layout_size(layout); group++) {
@@ -83,8 +82,7 @@ void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream)
             json_write_array_end(&json);
         }
     }
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 bool work_has_groups(const struct work *work, uint32_t ranks)

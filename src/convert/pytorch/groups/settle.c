@@ -236,8 +236,7 @@ static void groups_settle_write_groups(const struct comm_groups *groups, const s
 {
     struct json_writer json;
     uint32_t last = 0;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     for (uint32_t i = 0; i < count; i++) {
         const struct comm_group *group = &groups->groups[places[i].group];
         char key[16];
@@ -261,8 +260,7 @@ static void groups_settle_write_groups(const struct comm_groups *groups, const s
         }
         json_write_array_end(&json);
     }
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 enum orr_status comm_groups_write(const struct comm_groups *groups, bool with_all, const char *path,

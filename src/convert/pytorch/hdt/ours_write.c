@@ -91,8 +91,7 @@ static void ours_write_head(const struct ours *ours, FILE *stream)
     const struct linked_trace *linked = ours->linked;
     const struct host_trace *host = ours->host;
     struct json_writer json;
-    json_write_begin(&json, stream);
-    json_write_object(&json, false);
+    json_write_document(&json, stream);
     json_write_member_string(&json, "schema", host != NULL ? host->schema : "1.1.1-chakra.0.0.4");
     json_write_member_u64(&json, "pid", host != NULL ? host->pid : 0);
     json_write_member_string(&json, "time", host != NULL ? host->time : "");
@@ -108,8 +107,7 @@ static void ours_write_head(const struct ours *ours, FILE *stream)
     write_steps(linked, &json);
     ours_write_groups(ours->groups, &json);
     json_write_object_end(&json);
-    json_write_object_end(&json);
-    json_write_end(&json);
+    json_write_document_end(&json);
 }
 
 /* Every member of the text, in order, into the file. */
