@@ -38,8 +38,8 @@ ORR_MUST_CHECK enum orr_status io_outfile_finish(struct io_outfile *file, struct
 /* Finishes if that has not been done, and renames. On ORR_EIO the temporary is gone and the target is as it was. */
 ORR_MUST_CHECK enum orr_status io_outfile_commit(struct io_outfile *file, struct orr_error *err);
 void io_outfile_abort(struct io_outfile *file); /* NULL is fine */
-/* Commits where all went well so far (`status` is ORR_OK), else aborts and gives `status` back. NULL: no file, `status`.
- */
+/* Commits where all went well so far (`status` is ORR_OK), else aborts and gives `status` back. Without a file it only
+ * gives `status` back. */
 ORR_MUST_CHECK enum orr_status io_outfile_end(struct io_outfile *file, enum orr_status status, struct orr_error *err);
 
 /* Makes the folder `path` and those above it where missing; ORR_EIO when one cannot be made or is a file. */
