@@ -62,7 +62,7 @@ static struct part routed_part(const struct inference *run, const char *name, in
 
 static struct part shared_part(const struct inference *run)
 {
-    int64_t ns = run->times.shared != AICB_NO_TIME ? run->times.shared : run->times.mlp;
+    int64_t ns = run->times.shared > 0 ? run->times.shared : run->times.mlp; /* a profile has none of its own */
     return make_part("shared_experts", GROUP_MOE, ns);
 }
 
