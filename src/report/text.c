@@ -11,6 +11,7 @@
 
 #include "base/plain.h"
 #include "report/bound.h"
+#include "report/library.h"
 #include "report/memory.h"
 #include "report/network.h"
 #include "report/number.h"
@@ -401,6 +402,7 @@ static void print_collectives(const struct sim_result *result, FILE *stream)
     }
     report_table_print(&table, stream);
     print_excess(result, kinds, count, stream);
+    report_library(result, stream);
 }
 
 static void print_dimension(const struct sim_result *result, uint32_t d, struct report_table *table)

@@ -118,13 +118,12 @@ static enum orr_status run_session_settle_backend(struct orr_run *run, bool open
     return notes_add(&run->notes, err, "%s", RUN_WHY_AWARE);
 }
 
-/* Times of collectives from the model: of the GPU that is named, else of the machine's. */
+/* What NCCL takes for collectives: on the GPU that is named, else on the machine's. The times of the run where that is
+ * asked for; else they stand beside them in reports, where the GPU is known. */
 enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_options *options, const char *device,
                                      struct orr_error *err)
 {
-    if (options->collective_times != ORR_COLLECTIVES_MODEL) {
-        return ORR_OK;
-    }
+    bool takes = options->collective_times == ORR_COLLECTIVES_MODEL;
     const struct run_machine *named = options->machine != NULL ? &run->machine.machine : NULL;
     const struct topo_server *server = named != NULL ? named->server : NULL;
     const char *gpu = options->collective_gpu != NULL ? options->collective_gpu
@@ -136,6 +135,9 @@ enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_o
         return mem_error(&run->mem, "the times of collectives", err);
     }
     timing->gpu = gpu != NULL ? timing_gpu_find(gpu) : NULL;
+    if (timing->gpu == NULL && !takes) {
+        return ORR_OK;
+    }
     if (timing->gpu == NULL) {
         return gpu == NULL || *gpu == '\0'
                    ? error_set(err, ORR_EINVAL,
@@ -154,15 +156,16 @@ enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_o
     }
     if (server != NULL && named->line != NULL && topo_grammar_is_line(named->line)) {
         struct run_line_network network;
-        enum orr_status status = run_line_network_read(named->line, &network, err);
+        enum orr_status status = run_line_network_read(named->line, &network, takes ? err : NULL);
         if (status != ORR_OK) {
-            return status;
+            return takes ? status : ORR_OK;
         }
         timing->nic_gbytes = network.nic_gbytes > 0 ? network.nic_gbytes : timing->nic_gbytes;
         timing->node_gpus = (uint32_t)network.gpus;
     }
     timing_machine_settle(timing);
-    run->config.timing = timing;
+    run->config.library = timing;
+    run->config.timing = takes ? timing : NULL;
     return ORR_OK;
 }
 

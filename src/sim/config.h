@@ -122,6 +122,7 @@ struct sim_config {
     enum orr_broadcast broadcast;
     const struct timing_machine *timing; /* collectives take what NCCL does there (timed.c); NULL: they are simulated */
     double timing_factor;                /* of what they take so; 0: 1 */
+    const struct timing_machine *library; /* what NCCL takes on this machine, for reports to compare with; or NULL */
     uint32_t queues_per_dim;
     bool rendezvous;
     double jitter;

@@ -69,39 +69,10 @@ static const struct orr_coll_question *shape_of(struct sim *sim, uint32_t group)
     return shape;
 }
 
-/* Bytes as the traces have them, of which an all-gather's are one rank's. */
 static struct orr_coll_question question_of(struct sim *sim, const struct trace_node *node, uint32_t group)
 {
     struct orr_coll_question question = *shape_of(sim, group);
-    question.bytes = node->comm_bytes;
-    switch (node->comm_type) {
-    case COLL_ALL_GATHER:
-    case COLL_GATHER:
-        question.op = ORR_COLL_OP_ALL_GATHER;
-        question.bytes *= sim_timed_member_count(sim, group);
-        break;
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK:
-    case COLL_SCATTER:
-        question.op = ORR_COLL_OP_REDUCE_SCATTER;
-        break;
-    case COLL_ALL_TO_ALL:
-        question.op = ORR_COLL_OP_ALL_TO_ALL;
-        break;
-    case COLL_BROADCAST:
-        question.op = ORR_COLL_OP_BROADCAST;
-        break;
-    case COLL_REDUCE:
-        question.op = ORR_COLL_OP_REDUCE;
-        break;
-    case COLL_BARRIER:
-        question.op = ORR_COLL_OP_ALL_REDUCE;
-        question.bytes = 4;
-        break;
-    default:
-        question.op = ORR_COLL_OP_ALL_REDUCE;
-        break;
-    }
+    timing_ask((int)node->comm_type, node->comm_bytes, sim_timed_member_count(sim, group), &question);
     return question;
 }
 

@@ -210,6 +210,28 @@ static void a_run_takes_what_the_model_says(void **state)
     orr_coll_timer_close(timer);
 }
 
+/* Messages alone cost neither launch nor protocol; small collectives are far too fast like that. */
+static void a_run_of_messages_says_what_the_library_would_take(void **state)
+{
+    (void)state;
+    program_enter();
+    write_traces("all-reduce", 8192, "w/small");
+    const struct program_result *result = program_run("run -w w/small --machine dgx-h100:2");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "all-reduce, 8 KiB: NCCL takes ");
+    CHECK_CONTAINS(result->out, "--collective-times model counts");
+    result = program_run("run -w w/small --machine dgx-h100:2 --collective-times model");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->out, "NCCL takes") == NULL, "these are its times: %s", result->out);
+    result = program_run("run -w w/small --machine ring:16");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->out, "NCCL takes") == NULL, "no GPU is known: %s", result->out);
+    write_traces("all-reduce", 1 << 30, "w/large");
+    result = program_run("run -w w/large --machine dgx-h100:2");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->out, "NCCL takes") == NULL, "wires are most of it: %s", result->out);
+}
+
 /* What a line says of the NICs is asked in both ways. */
 static void a_line_of_slower_nics_is_as_slow_in_a_run_as_in_the_model(void **state)
 {
@@ -335,6 +357,7 @@ static void a_fit_gives_the_same_files_again_and_keeps_its_bar(void **state)
 TEST_MAIN(a_bad_row_does_not_end_a_table, a_line_of_machines_is_read_as_machine_show_reads_it,
           a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
           bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, experts_take_about_what_deepep_says,
-          a_run_takes_what_the_model_says, a_line_of_slower_nics_is_as_slow_in_a_run_as_in_the_model,
-          a_run_without_a_known_gpu_is_refused, a_rank_at_another_collective_is_a_stall_that_names_it,
-          fitted_sets_are_within_four_percent, a_fit_gives_the_same_files_again_and_keeps_its_bar)
+          a_run_takes_what_the_model_says, a_run_of_messages_says_what_the_library_would_take,
+          a_line_of_slower_nics_is_as_slow_in_a_run_as_in_the_model, a_run_without_a_known_gpu_is_refused,
+          a_rank_at_another_collective_is_a_stall_that_names_it, fitted_sets_are_within_four_percent,
+          a_fit_gives_the_same_files_again_and_keeps_its_bar)

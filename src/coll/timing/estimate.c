@@ -583,29 +583,3 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     *answer = made;
     return ORR_OK;
 }
-
-void timing_place_ranks(const uint32_t *ranks, uint32_t count, uint32_t each, struct orr_coll_question *question)
-{
-    uint32_t inside = 0;
-    uint32_t last = UINT32_MAX;
-    question->nodes = 0;
-    question->gpus = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t server = (ranks != NULL ? ranks[i] : i) / each;
-        inside = server == last ? inside + 1 : 1;
-        question->nodes += server != last;
-        question->gpus = inside > question->gpus ? inside : question->gpus;
-        last = server;
-    }
-    question->groups = question->gpus > 0 && each > question->gpus ? each / question->gpus : 1;
-}
-
-uint64_t timing_ns(const struct timing_machine *machine, const struct orr_coll_question *question)
-{
-    struct orr_coll_answer answer;
-    if (timing_estimate(machine, question, &answer, NULL) != ORR_OK) {
-        return 0; /* more ranks than there are machines of: checked before the run */
-    }
-    double ns = answer.us * 1e3;
-    return ns < 9e18 ? (uint64_t)(ns + 0.5) : UINT64_C(9000000000000000000);
-}
