@@ -35,7 +35,7 @@ ORR_PRINTF(2, 3) static void put(struct lines *lines, const char *format, ...)
 
 /* A slice as either form tells it; `where` is "rank 3/compute". */
 struct slice {
-    char where[LINE / 4], name[LINE / 4], category[32], arguments[LINE / 2];
+    char where[LINE / 2], name[LINE / 4], category[64], arguments[LINE / 2];
     uint64_t start_ns, end_ns;
     bool ended;
 };
@@ -124,7 +124,7 @@ static void chrome_slice(struct chrome *chrome, json_t *event)
 /* The slice of a thread that is open at a time, or (`begins`) begins then. */
 static const struct slice *chrome_open(const struct chrome *chrome, const json_t *event, bool begins)
 {
-    char where[LINE / 4];
+    char where[LINE / 2];
     uint64_t time_ns = ns_of(event, "ts");
     size_t pid = (size_t)json_integer_value(json_object_get(event, "pid"));
     (void)snprintf(where, sizeof where, "%s/%s", chrome->names[pid][0], chrome->names[place_of(event)][1]);
