@@ -2,6 +2,8 @@
 /* `orrery gen`: small traces to start from, one subcommand a pattern. */
 #include "cli/cli.h"
 
+#include <string.h>
+
 #define AT(field) .place = offsetof(struct orr_gen_options, field)
 #define ROW_NPUS                                                                                                       \
     {                                                                                                                  \
@@ -41,11 +43,28 @@ struct gen_command {
     bool typed;                 /* the type was a word */
 };
 
+/* Collectives that a run only sends over the network where it is told to. */
+static bool cli_gen_is_rooted(const char *type)
+{
+    static const char *const names[] = {"broadcast", "reduce", "gather", "scatter", "barrier"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(type, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void cli_gen_print_written(const struct orr_gen_options *gen)
 {
     cli_print_traces(gen->prefix, gen->npus);
     (void)puts(".");
-    cli_print_next_run(gen->prefix, gen->npus);
+    if (gen->pattern == ORR_PATTERN_COLLECTIVE && cli_gen_is_rooted(gen->type) && gen->npus > 1) {
+        cli_print_next((char *[]){"orrery run", "--workload", (char *)(uintptr_t)gen->prefix, "--machine", "ring",
+                                  "--broadcast", "simulate", NULL});
+    } else {
+        cli_print_next_run(gen->prefix, gen->npus);
+    }
 }
 
 static int cli_gen_generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)

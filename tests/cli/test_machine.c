@@ -241,9 +241,25 @@ static void a_file_of_another_kind_is_named_by_every_reader(void **state)
     }
 }
 
-TEST_MAIN(what_bounds_a_run_on_wires_names_the_busiest_link, a_machine_means_the_same_on_every_network,
-          nvlink_is_not_marked_by_congestion_control, ranks_and_traces_must_be_as_many, a_machine_is_said_once,
-          a_machine_is_shown_with_its_sources, a_file_is_what_its_content_says,
-          one_trace_runs_on_one_gpu_of_any_machine, points_of_a_sweep_run_on_one_network,
-          what_only_wires_can_do_is_refused_where_the_machine_has_none,
+/* ASTRA-sim replays broadcasts; one that was never recorded would take no time at all, without a word. */
+static void a_broadcast_without_a_time_is_told_and_can_be_simulated(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("gen collective --type broadcast --ranks 4 -o cast");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "--broadcast simulate\n");
+    result = program_run("run -w cast --machine ring");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "cast: broadcasts without a recorded time take 1 ns; --broadcast simulate");
+    result = program_run("run -w cast --machine ring --broadcast simulate");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->err, "1 ns") == NULL, "%s", result->err);
+}
+
+TEST_MAIN(a_broadcast_without_a_time_is_told_and_can_be_simulated, what_bounds_a_run_on_wires_names_the_busiest_link,
+          a_machine_means_the_same_on_every_network, nvlink_is_not_marked_by_congestion_control,
+          ranks_and_traces_must_be_as_many, a_machine_is_said_once, a_machine_is_shown_with_its_sources,
+          a_file_is_what_its_content_says, one_trace_runs_on_one_gpu_of_any_machine,
+          points_of_a_sweep_run_on_one_network, what_only_wires_can_do_is_refused_where_the_machine_has_none,
           what_is_no_prefix_of_traces_is_named_for_what_it_is, a_file_of_another_kind_is_named_by_every_reader)
