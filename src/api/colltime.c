@@ -227,9 +227,7 @@ static enum orr_status api_colltime_put_table(struct tabling *tabling, struct co
     const struct csv_row *header = csv_reader_header(table->reader);
     char separator = csv_reader_separator(table->reader);
     csv_write_kept(header, header, colltime_added, separator, tabling->out);
-    for (size_t i = 0; colltime_added[i] != NULL; i++) {
-        (void)fprintf(tabling->out, "%s%c", colltime_added[i], colltime_added[i + 1] != NULL ? separator : '\n');
-    }
+    csv_write_added(colltime_added, separator, tabling->out);
     struct csv_row row;
     bool more = true;
     enum orr_status status = ORR_OK;

@@ -52,9 +52,7 @@ static const char *const api_op_added[] = {
 static void write_header(const struct csv_row *header, FILE *stream)
 {
     csv_write_kept(header, header, api_op_added, ',', stream);
-    for (size_t i = 0; api_op_added[i] != NULL; i++) {
-        (void)fprintf(stream, "%s%c", api_op_added[i], api_op_added[i + 1] != NULL ? ',' : '\n');
-    }
+    csv_write_added(api_op_added, ',', stream);
 }
 
 static enum orr_status answer_row(struct answering *a, const struct op_row *row, const struct csv_row *csv,

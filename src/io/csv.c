@@ -408,3 +408,10 @@ void csv_write_kept(const struct csv_row *header, const struct csv_row *row, con
         }
     }
 }
+
+void csv_write_added(const char *const added[], char separator, FILE *stream)
+{
+    for (size_t i = 0; added[i] != NULL; i++) {
+        (void)fprintf(stream, "%s%c", added[i], added[i + 1] != NULL ? separator : '\n');
+    }
+}

@@ -55,5 +55,7 @@ bool csv_is_added(const char *column, const char *const added[]);
  * or more. */
 void csv_write_kept(const struct csv_row *header, const struct csv_row *row, const char *const added[], char separator,
                     FILE *stream);
+/* The names of the added columns, which end the header's line. */
+void csv_write_added(const char *const added[], char separator, FILE *stream);
 
 #endif

@@ -42,9 +42,7 @@ static void table_write(const struct runs *runs, FILE *stream)
             (void)fputc(',', stream);
         }
     }
-    for (size_t i = 0; table_added[i] != NULL; i++) {
-        (void)fprintf(stream, "%s%c", table_added[i], table_added[i + 1] != NULL ? ',' : '\n');
-    }
+    csv_write_added(table_added, ',', stream);
     for (uint32_t i = 0; i < runs->row_count; i++) {
         const struct runs_row *row = &runs->rows[i];
         const struct orr_train_result *result = &row->result;
