@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "coll/timing/timing.h"
 #include "io/json_write.h"
 #include "run/session.h"
 
@@ -16,20 +17,6 @@ struct times_writer {
     FILE *stream;
     uint32_t series;
 };
-
-/* Whole servers, or some GPUs of the only one. */
-static bool times_place(const struct times_writer *times, uint32_t ranks, struct orr_coll_question *question)
-{
-    uint32_t all = times->run->config.dims.ranks;
-    uint32_t each = times->server->gpus;
-    bool one = all <= each;
-    if (ranks < 2 || (!one && (ranks != all || ranks % each != 0))) {
-        return false;
-    }
-    question->nodes = one ? 1 : ranks / each;
-    question->gpus = one ? ranks : each;
-    return true;
-}
 
 static bool times_op(const char *type, enum orr_coll_op *op)
 {
@@ -115,7 +102,8 @@ enum orr_status api_report_times(const struct orr_run *run, FILE *stream, struct
             .machine = machine, .last_bytes = (uint64_t)TIMES_FIRST << TIMES_DOUBLINGS, .json = true};
         sweep.question.bytes = TIMES_FIRST;
         if (row.bytes > 0 && times_op(row.type, &sweep.question.op) &&
-            times_place(&times, row.group_size, &sweep.question) && times_is_first(run, i, &row)) {
+            timing_place_whole(row.group_size, run->config.dims.ranks, each, &sweep.question) &&
+            times_is_first(run, i, &row)) {
             status = times_write_series(&times, i, &sweep, err);
         }
     }

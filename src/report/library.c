@@ -9,21 +9,6 @@
 /* What is nearer than this, or less than this share of the run, is not worth a line. */
 static const double library_near = 1.25, library_least = 0.01;
 
-/* Whole servers, or GPUs of the only one: where others lie, a row does not tell. */
-static bool library_place(const struct sim_result *result, uint32_t members, struct orr_coll_question *question)
-{
-    uint32_t each = result->config->library->node_gpus;
-    uint32_t all = result->config->dims.ranks;
-    bool is_one = all <= each;
-    if (each == 0 || members < 2 || (!is_one && (members != all || all % each != 0))) {
-        return false;
-    }
-    question->nodes = is_one ? 1 : all / each;
-    question->gpus = is_one ? members : each;
-    question->groups = 1;
-    return true;
-}
-
 static const char *library_name(const struct timing_gpu *gpu)
 {
     return gpu->is_rccl ? "RCCL" : gpu->link == TIMING_LINK_TORUS ? "the maker's library" : "NCCL";
@@ -40,8 +25,9 @@ void report_library(const struct sim_result *result, FILE *stream)
     }
     for (uint32_t i = 0; i < result->collective_count; i++) {
         const struct sim_collective_result *row = &result->collectives[i];
-        struct orr_coll_question question = {0};
-        if (row->type < 0 || row->count == 0 || row->bytes == 0 || !library_place(result, row->group_size, &question)) {
+        struct orr_coll_question question = {.groups = 1};
+        if (row->type < 0 || row->count == 0 || row->bytes == 0 ||
+            !timing_place_whole(row->group_size, result->config->dims.ranks, library->node_gpus, &question)) {
             continue;
         }
         timing_ask(row->type, row->bytes, row->group_size, &question);

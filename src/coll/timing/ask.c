@@ -52,6 +52,17 @@ void timing_place_ranks(const uint32_t *ranks, uint32_t count, uint32_t each, st
     question->groups = question->gpus > 0 && each > question->gpus ? each / question->gpus : 1;
 }
 
+bool timing_place_whole(uint32_t members, uint32_t all, uint32_t each, struct orr_coll_question *question)
+{
+    bool is_one = all <= each;
+    if (members < 2 || (!is_one && (each == 0 || members != all || all % each != 0))) {
+        return false;
+    }
+    question->nodes = is_one ? 1 : all / each;
+    question->gpus = is_one ? members : each;
+    return true;
+}
+
 uint64_t timing_ns(const struct timing_machine *machine, const struct orr_coll_question *question)
 {
     struct orr_coll_answer answer;

@@ -168,6 +168,9 @@ void timing_shape_of(const struct timing_machine *machine, const struct orr_coll
 /* How `count` ranks in ascending order (NULL: 0, 1, …) lie in servers of `each`: nodes, GPUs in the fullest, and how
  * many such groups share its NICs, as those of a training step do. */
 void timing_place_ranks(const uint32_t *ranks, uint32_t count, uint32_t each, struct orr_coll_question *question);
+/* The same for `members` of `all` ranks of which no more is known: all of whole servers, or some of the only server.
+ * False: where they lie cannot be told. */
+bool timing_place_whole(uint32_t members, uint32_t all, uint32_t each, struct orr_coll_question *question);
 /* What a trace's collective (enum coll_type) of `members` asks for: operation and bytes. An all-gather's are one rank's
  * in traces, the whole here. */
 void timing_ask(int type, uint64_t bytes, uint32_t members, struct orr_coll_question *question);
