@@ -158,6 +158,7 @@ static enum orr_status check_collective(const struct place *place, uint32_t grou
     }
     bool simulate = config->broadcast == ORR_BROADCAST_SIMULATE;
     if (node->comm_type == COLL_BROADCAST && !simulate) {
+        place->sim->has_untimed_broadcast = place->sim->has_untimed_broadcast || node->duration_us == 0;
         return ORR_OK;
     }
     bool native = coll_type_is_configurable(node->comm_type);

@@ -86,9 +86,22 @@ static enum orr_status warn_of_priorities(struct sim *sim, struct orr_error *err
                      "flight at a time, in the order in which they can start");
 }
 
+/* A broadcast takes the time it was recorded with; one without is easily taken for a fast one. */
+static enum orr_status warn_of_broadcasts(struct sim *sim, struct orr_error *err)
+{
+    return sim->has_untimed_broadcast ? notes_add(sim->notes, err,
+                                                  "%s: broadcasts without a recorded time take 1 ns; parameter "
+                                                  "'broadcast' simulate sends them over the network",
+                                                  sim->config->traces->prefix)
+                                      : ORR_OK;
+}
+
 enum orr_status sim_check_warn(struct sim *sim, struct orr_error *err)
 {
-    enum orr_status status = warn_of_chunks(sim, err);
+    enum orr_status status = warn_of_broadcasts(sim, err);
+    if (status == ORR_OK) {
+        status = warn_of_chunks(sim, err);
+    }
     if (status == ORR_OK) {
         status = warn_of_priorities(sim, err);
     }

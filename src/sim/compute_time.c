@@ -136,26 +136,6 @@ static enum orr_status note_untimed(struct sim *sim, struct orr_error *err)
                                  traces->prefix, alone);
 }
 
-/* A broadcast takes the time it was recorded with; one without is easily taken for a fast one. */
-static enum orr_status note_untimed_broadcasts(struct sim *sim, struct orr_error *err)
-{
-    const struct trace_set *traces = sim->config->traces;
-    for (uint32_t g = 0; g < traces->graph_count && sim->config->broadcast == ORR_BROADCAST_REPLAY; g++) {
-        const struct trace_graph *graph = traces->graphs[g];
-        for (uint32_t i = 0; i < graph->node_count; i++) {
-            const struct trace_node *node = &graph->nodes[i];
-            if (node->type == TRACE_COLL && node->comm_type == COLL_BROADCAST && node->duration_us == 0) {
-                return notes_add(
-                    sim->notes, err,
-                    "%s: broadcasts without a recorded time take 1 ns; parameter 'broadcast' simulate sends "
-                    "them over the network",
-                    traces->prefix);
-            }
-        }
-    }
-    return ORR_OK;
-}
-
 static enum orr_status check_cycles(const struct sim *sim, const struct tally *tally, struct orr_error *err)
 {
     const char *prefix = sim->config->traces->prefix;
@@ -222,7 +202,6 @@ enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err)
     const struct sim_config *config = sim->config;
     enum orr_compute_source source = config->tuning.source;
     enum orr_status status = check_devices(config, err);
-    status = status == ORR_OK ? note_untimed_broadcasts(sim, err) : status;
     if (status != ORR_OK) {
         return status;
     }

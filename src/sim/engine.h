@@ -56,7 +56,8 @@ struct sim {
     const struct sim_config *config;
     struct mem *mem;
     struct notes *notes;
-    struct arena arena; /* setup: lives as long as the simulation */
+    bool has_untimed_broadcast; /* found by the check, told with the other warnings */
+    struct arena arena;         /* setup: lives as long as the simulation */
     struct event_queue queue;
     struct net net;
     const struct net_ops *carrier; /* the network that does the job instead of the one asked for; NULL = none */
